@@ -1,17 +1,14 @@
-/** An answer that is there already, or comes later. */
+/** A value that is available now or later. */
 export type Answer<Value> = Value | Promise<Value>
 
-/**
- * Work that may have to wait for answers, written once for those who can wait and those who cannot:
- * `const value = yield* wait(answer)`.
- */
+/** Work that may have to wait, written once for synchronous and asynchronous callers: `const value = yield* wait(answer)`. */
 export type Steps<Value> = Generator<Answer<unknown>, Value, unknown>
 
 export function* wait<Value>(answer: Answer<Value>): Steps<Value> {
   return (yield answer) as Value
 }
 
-/** Does the work at once for as long as the answers are there, and the rest of it when they come. */
+/** Runs synchronously as long as answers are available, and continues asynchronously from the first one that is not. */
 export function answerOf<Value>(steps: Steps<Value>): Answer<Value> {
   for (let step = steps.next(); ; step = steps.next(step.value)) {
     if (step.done === true) return step.value
@@ -19,7 +16,7 @@ export function answerOf<Value>(steps: Steps<Value>): Answer<Value> {
   }
 }
 
-/** Does the work at once. Where it would have to wait, nothing more of it is done and this error is thrown. */
+/** Runs synchronously. If it would have to wait, it stops there and throws this error. */
 export function atOnce<Value>(steps: Steps<Value>, refusal: () => Error): Value {
   for (let step = steps.next(); ; step = steps.next(step.value)) {
     if (step.done === true) return step.value

@@ -1,6 +1,6 @@
 /**
- * Natural batching: one batch is in flight, what arrives meanwhile leaves together when it returns. There is no timer, so an
- * idle system has the latency of one call and a busy one the throughput of bulk.
+ * Natural batching: one batch is in flight at a time, and items that arrive in the meantime form the next one. There is no timer,
+ * so an idle system has the latency of one call and a busy one has the throughput of bulk calls.
  */
 export class Batcher<Item, Answer> {
   readonly #flush: (items: readonly Item[]) => Promise<readonly Answer[]>
@@ -10,7 +10,10 @@ export class Batcher<Item, Answer> {
   #waiters: Waiter<Answer>[] = []
   #running: Promise<void> | undefined
 
-  /** `gather` says how long the first of an idle time waits for company: by default for what its caller adds at once. */
+  /**
+   * `gather` decides how long the first item after an idle period waits for others; by default, for what its caller adds
+   * synchronously.
+   */
   constructor(
     flush: (items: readonly Item[]) => Promise<readonly Answer[]>,
     maxItems: number,

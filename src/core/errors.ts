@@ -1,7 +1,7 @@
 import { maskError, masked } from './text/masking.ts'
 import { shown } from './text/shown.ts'
 
-/** Every reason for which Treadle throws. `docs/errors.md` explains each; a code never changes its meaning. */
+/** Every error code. `docs/errors.md` explains each of them; a code never changes its meaning. */
 export const errorCodes = [
   'BACKEND_CLOSED',
   'BACKEND_UNKNOWN',
@@ -69,12 +69,12 @@ export const errorCodes = [
   'WORKFLOW_CIRCULAR',
 ] as const
 
-/** The stable code of a `TreadleError`; docs/errors.md explains each. */
+/** The stable code of a `TreadleError`; docs/errors.md explains each of them. */
 export type ErrorCode = (typeof errorCodes)[number]
 
 /**
- * The one error class of the library: a stable `code`, a message that says what to do, and the cause where there is one. Neither
- * holds a password, whatever the message of a driver quotes.
+ * The error class of this library, with a stable `code`, a message that says what to do, and a cause if there is one. Neither the
+ * message nor the cause contains passwords, even if a driver's message quotes one.
  */
 export class TreadleError extends Error {
   readonly code: ErrorCode
@@ -87,12 +87,12 @@ export class TreadleError extends Error {
   }
 }
 
-/** Thrown by a handler for a failure that retrying cannot fix: the job goes to `dead` at once. */
+/** Throw this from a handler for a failure that retrying cannot fix: the job becomes `dead` at once. */
 export class PermanentError extends Error {
   override readonly name = 'PermanentError'
 }
 
-/** What was thrown can be anything, also something that does not let itself be asked what it is. */
+/** `instanceof` that never throws: a thrown value may be anything, including a proxy that throws when inspected. */
 export function isThrown<Kind>(thrown: unknown, kind: abstract new (...args: never[]) => Kind): thrown is Kind {
   try {
     return thrown instanceof kind
@@ -101,7 +101,7 @@ export function isThrown<Kind>(thrown: unknown, kind: abstract new (...args: nev
   }
 }
 
-/** The message of anything that was thrown, `Error` or not, without passwords. It never throws, whatever a program throws at it. */
+/** The message of any thrown value, `Error` or not, without passwords. Never throws. */
 export function messageOf(thrown: unknown): string {
   return masked(ownMessage(thrown))
 }

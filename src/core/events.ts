@@ -1,8 +1,8 @@
 import { messageOf } from './errors.ts'
 
-/** Hears all events while it is open, after the listeners. It must neither throw nor wait. */
+/** Receives all events while it is open, after the listeners. It must neither throw nor block. */
 export interface EventTap<Map extends object, Subject> {
-  /** Asked for each event: while it is false, nothing has to be made for it. */
+  /** Checked for each event: while it is false, no event needs to be created for it. */
   readonly isOpen: boolean
   hear<Name extends keyof Map>(name: Name, event: Map[Name], subject: Subject | undefined): void
 }
@@ -13,11 +13,11 @@ interface Shared<Map> {
 }
 
 /**
- * A typed set of listeners. A listener that throws or rejects is reported and never disturbs the work that it listens to. An event may
- * come with its subject, of which a listener makes what the event itself does not say.
+ * A typed set of listeners. A listener that throws or rejects is reported and never disturbs the work. An event may come with its
+ * subject, from which a listener can derive details that the event itself does not contain.
  */
 export class Events<Map extends object, Subject = unknown> {
-  /** Hears everything that is emitted here, but not what is emitted beside it. */
+  /** Receives everything emitted here, but not what is emitted on instances created by `beside()`. */
   tap: EventTap<Map, Subject> | null = null
   readonly #shared: Shared<Map>
   readonly #listeners: Shared<Map>['listeners']
@@ -31,21 +31,21 @@ export class Events<Map extends object, Subject = unknown> {
     this.#followers = this.#shared.followers
   }
 
-  /** The same listeners, with a tap of its own. */
+  /** Shares the listeners, but has a tap of its own. */
   beside(): Events<Map, Subject> {
     return new Events(this.#onThrow, this)
   }
 
-  /** Returns the function that stops listening; that tells whether it still did. */
+  /** Returns a function that stops listening, and returns whether it was still listening. */
   on<Name extends keyof Map>(name: Name, listener: (event: Map[Name], subject: Subject | undefined) => void): () => boolean {
     const listeners = this.#listeners.get(name) ?? new Set()
-    // Wrapped, so that two parts of a program can listen with the same function and stop on their own.
+    // Wrapped, so that two parts of a program can listen with the same function and stop independently.
     const entry = (event: Map[Name], subject: Subject | undefined) => listener(event, subject)
     this.#listeners.set(name, listeners.add(entry))
     return () => listeners.delete(entry)
   }
 
-  /** The same for a part of Treadle that goes by it: it does not count as somebody who is told. */
+  /** Like `on`, for internal use by Treadle; does not count in `isHeard`. */
   follow<Name extends keyof Map>(name: Name, listener: (event: Map[Name]) => void): () => void {
     this.#followers.set(name, this.#followersOf(name) + 1)
     const stop = this.on(name, listener)
@@ -54,12 +54,12 @@ export class Events<Map extends object, Subject = unknown> {
     }
   }
 
-  /** Whether somebody is told of it. */
+  /** Whether the program itself listens to this event. */
   isHeard(name: keyof Map): boolean {
     return (this.#listeners.get(name)?.size ?? 0) > this.#followersOf(name)
   }
 
-  /** False lets a caller on the hot path skip making the event. */
+  /** If false, a caller on the hot path can skip creating the event. */
   has(name: keyof Map): boolean {
     return (this.#listeners.get(name)?.size ?? 0) > 0 || this.tap?.isOpen === true
   }

@@ -1,6 +1,5 @@
 /**
- * A copy that nobody can change, as deep as it is made of plain objects and lists. Functions and objects of classes are shared:
- * what they are is their own matter. So is what contains itself.
+ * A deeply frozen copy of plain objects and arrays. Functions, class instances and circular references are shared, not copied.
  */
 export function frozenCopy<Value>(value: Value): Value {
   return copyOf(value, []) as Value
@@ -11,7 +10,7 @@ function copyOf(value: unknown, around: readonly unknown[]): unknown {
   if ((!isList && !isPlain(value)) || around.includes(value)) return value
   const within = [...around, value]
   if (isList) return Object.freeze(value.map((member) => copyOf(member, within)))
-  // Also a member of the name `__proto__` is one like any other.
+  // Treats a member named `__proto__` like any other.
   return Object.freeze(Object.fromEntries(Object.entries(value).map(([name, member]) => [name, copyOf(member, within)])))
 }
 

@@ -1,8 +1,8 @@
 import { randomFillSync } from 'node:crypto'
 
 /**
- * Makes ids that sort by the time of their making (UUID version 7, RFC 9562): the millisecond, then a counter that starts at
- * random in each millisecond, then 62 random bits. Within one process they rise strictly, also when the clock steps back.
+ * Creates ids that sort by creation time (UUID version 7, RFC 9562): the millisecond, then a counter that starts at a random
+ * value in each millisecond, then 62 random bits. Within one process they strictly increase, even if the clock steps back.
  */
 export function idMaker(now: () => number): () => string {
   let lastMs = -1
@@ -26,13 +26,13 @@ export function idMaker(now: () => number): () => string {
   }
 }
 
-/** A random text of 22 characters (128 bits) that cannot be guessed. */
+/** An unguessable random string of 22 characters (128 bits). */
 export function randomToken(): string {
   const at = take(16)
   return pool.toString('base64url', at, at + 16)
 }
 
-// One call into the system's generator serves many ids: a call for each would cost more than all the rest of a dispatch.
+// One call to the system's generator serves many ids: a call for each would cost more than the rest of a dispatch.
 const pool = Buffer.allocUnsafe(8_192)
 let used = pool.length
 

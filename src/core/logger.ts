@@ -2,7 +2,7 @@ import { loggableJson } from './text/loggable.ts'
 import { masked } from './text/masking.ts'
 import { visible } from './text/visible.ts'
 
-/** The part of a logger that Treadle uses: pino, winston and `console` all have it. */
+/** The part of a logger that Treadle uses; pino, winston and `console` all provide it. */
 export interface Logger {
   debug(message: string): void
   info(message: string): void
@@ -15,16 +15,19 @@ export type LogLevel = keyof Logger
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const satisfies readonly LogLevel[]
 
-/** What a line says beside its message. */
+/** The fields of a log line, in addition to its message. */
 export type LogFields = Readonly<Record<string, unknown>>
 
-/** A logger as Treadle itself speaks to it: with fields, whichever way the given one takes them. It never throws. */
+/** The logger that Treadle uses internally: it accepts fields, however the underlying logger takes them. It never throws. */
 export interface SoundLogger {
   debug(message: string, fields?: LogFields): void
   info(message: string, fields?: LogFields): void
   warn(message: string, fields?: LogFields): void
   error(message: string, fields?: LogFields): void
-  /** The same with these fields in every line. Absent where the given logger has no `child`: then they are part of the message. */
+  /**
+   * Returns a logger that adds these fields to every line. Absent if the underlying logger has no `child`; the fields are then
+   * part of the message.
+   */
   child?(fields: LogFields): SoundLogger
 }
 
@@ -32,7 +35,7 @@ const ignore = () => {}
 
 export const silentLogger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }
 
-/** What a program sees that configured no logger: trouble, and nothing else. */
+/** The default logger: prints only warnings and errors. */
 export const consoleLogger: Logger = {
   debug: ignore,
   info: ignore,
@@ -44,7 +47,7 @@ function consoleLine(message: string, fields?: LogFields): string {
   return visible(masked(fields === undefined ? message : `${message} ${loggableJson(fields)}`))
 }
 
-/** What pino, winston and others may have beside the four methods. */
+/** What pino, winston and others may provide in addition to the four methods. */
 interface GivenLogger extends Logger {
   readonly child?: unknown
   readonly bindings?: unknown
@@ -52,10 +55,13 @@ interface GivenLogger extends Logger {
 
 type LogCall = (...args: readonly unknown[]) => void
 
-/** The same logger, except that its failures stay its own (no job may fail because a line could not be written) and that it is told no passwords. */
+/**
+ * Wraps a logger so that its failures are contained (no job may fail because a line could not be written) and passwords are
+ * masked.
+ */
 export function soundLogger(given: Logger): SoundLogger {
   const logger: GivenLogger = given
-  // pino is the one that takes the fields first, and the one that has `bindings`.
+  // pino takes the fields first, and is recognized by `bindings`.
   const isPino = typeof logger.bindings === 'function'
   const level = (name: LogLevel) => (message: string, fields?: LogFields) => {
     try {
@@ -63,7 +69,7 @@ export function soundLogger(given: Logger): SoundLogger {
       if (fields === undefined) logger[name](text)
       else (logger[name] as LogCall).apply(logger, isPino ? [fields, text] : [text, fields])
     } catch {
-      // There is nowhere left to say so.
+      // There is nowhere left to report this.
     }
   }
   const sound: SoundLogger = { debug: level('debug'), info: level('info'), warn: level('warn'), error: level('error') }

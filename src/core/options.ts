@@ -1,6 +1,6 @@
 import { TreadleError } from './errors.ts'
 
-/** Refuses options that nobody reads: a misspelt one must not be a silent default. */
+/** Rejects unknown options: a misspelled one must not silently fall back to the default. */
 export function refuseUnknownOptions(options: object, known: readonly string[], what: string): void {
   const problems = unknownOptions(options, known)
   if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `${what}: ${problems.join('; ')}`)
@@ -20,12 +20,12 @@ export function suggestion(key: string, known: readonly string[]): string {
   return near === undefined ? ` (known: ${known.join(', ')})` : `, did you mean "${near}"?`
 }
 
-/** What was probably meant by a misspelt name. */
+/** Suggests what a misspelled name was probably meant to be. */
 export function nearest(name: string, known: readonly string[]): string | undefined {
   return known.find((candidate) => isNear(name.toLowerCase(), candidate.toLowerCase()))
 }
 
-/** One letter more, less or other, two swapped, or one the beginning of the other. */
+/** One letter added, removed or changed, two letters swapped, or one name a prefix of the other. */
 function isNear(a: string, b: string): boolean {
   if (a === b || (a.length >= 3 && b.startsWith(a)) || (b.length >= 3 && a.startsWith(b))) return true
   if (Math.abs(a.length - b.length) > 1) return false

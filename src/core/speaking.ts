@@ -1,14 +1,14 @@
-/** The method that words are passed on to. */
+/** The method that receives all calls. */
 export const say: unique symbol = Symbol('say')
 
-/** Something that is described word by word: `daily().weekdays()` is `daily` and then `weekdays`, each with its arguments. */
+/** An object configured by chained calls: `daily().weekdays()` is `daily` and then `weekdays`, each with its arguments. */
 export interface Speaker {
   [say](word: string, args: readonly unknown[]): void
 }
 
 /**
- * A class to extend, whose methods are these words. Each passes its arguments on to `say`, and gives the object back for the next
- * word; what a word means is written in a table, and not in a method.
+ * Creates a base class with these methods. Each passes its arguments to `say` and returns the object for chaining; what a method
+ * means is defined in a table instead of in the method itself.
  */
 export function speaking(words: readonly string[]): abstract new () => Speaker {
   abstract class Speaking implements Speaker {

@@ -24,7 +24,7 @@ import { type UniquenessWords, uniquenessWords } from './words/uniqueness-words.
 import type { SaidOfJob } from './words/word-table.ts'
 import { type WorkflowWords, workflowWords } from './words/workflow-words.ts'
 
-/** Everything that can be said of a job. */
+/** All builder methods that configure a job. */
 export interface JobWords<Input, Result, Payload>
   extends DescriptionWords<Input>,
     RetryWords<Result>,
@@ -36,22 +36,22 @@ export interface JobWords<Input, Result, Payload>
     WorkflowWords {}
 
 /**
- * Describes a job, one call after the other, until it is first used; a later change throws `DEFINITION_FROZEN`.
- * `Input` is what a dispatch takes, `Payload` what the handler gets: they differ only where a schema transforms.
+ * Configures a job with chained calls until it is first used; later changes throw `DEFINITION_FROZEN`. `Input` is what a dispatch
+ * accepts and `Payload` is what the handler receives; they differ only if a schema transforms the payload.
  */
 export interface JobBuilder<Input = unknown, Result = unknown, Payload = Input> extends JobWords<Input, Result, Payload> {
   readonly job: string
-  /** The finished definition. From here on the builder is frozen. */
+  /** Returns the finished definition and freezes the builder. */
   toDefinition(): JobDefinition<Input, Awaited<Result>>
   dispatch(...args: DispatchArguments<Input>): Promise<Run<Awaited<Result>>>
   dispatchMany(payloads: readonly Input[], options?: DispatchOptions): Promise<readonly Run<Awaited<Result>>[]>
-  /** A job of a workflow: `jobs.chain([fetch.step(url), parse.step()])`. */
+  /** Creates a step of a workflow: `jobs.chain([fetch.step(url), parse.step()])`. */
   step(...args: DispatchArguments<Input>): Step<Awaited<Result>>
-  /** A dispatch that is to wait for so long. */
+  /** Starts a dispatch that runs after this delay. */
   delay(delay: Duration): Draft<Input, Awaited<Result>>
-  /** A dispatch that is to wait for this instant; null is at once. */
+  /** Starts a dispatch that runs no earlier than this instant; null means now. */
   at(at: Instant | null): Draft<Input, Awaited<Result>>
-  /** A dispatch in a transaction that the caller has begun: the job is there when that is committed. */
+  /** Starts a dispatch inside a transaction that the caller has begun: the job exists once the transaction commits. */
   in(tx: SqliteConnection | SqlTransaction): FileDraft<Input, Awaited<Result>>
   in(tx: CallerTransaction): Draft<Input, Awaited<Result>>
 }
@@ -77,13 +77,13 @@ const Spoken = speaking([...meanings.keys(), ...scheduleWordNames]) as abstract 
 > &
   Speaker
 
-/** A builder, of which users see what `JobBuilder` shows. */
+/** The implementation of `JobBuilder`, which is the part that users see. */
 export class DescribedJob<Input = unknown, Result = unknown, Payload = Input>
   extends Spoken<Input, Result, Payload>
   implements JobBuilder<Input, Result, Payload>
 {
   readonly job: string
-  /** The class that it was made of; null where its handler is a function. */
+  /** The handler class; null if the handler is a function. */
   readonly handlerClass: unknown
   readonly #dispatcher: Dispatcher
   readonly #schedule = new SaidSchedule()
@@ -137,13 +137,13 @@ export class DescribedJob<Input = unknown, Result = unknown, Payload = Input>
     return draftIn(tx, {}, this.#sender())
   }
 
-  /** Nothing where there is none: then a zone was not said either. */
+  /** Empty if there is no schedule; in that case no time zone was given either. */
   #saidSchedule(): Pick<GivenFields, 'schedule' | 'timezone'> {
     const schedule = this.#namedSchedule()
     return schedule === null ? {} : { schedule, timezone: this.#schedule.zone ?? null }
   }
 
-  /** Which of many jobs has the schedule that is wrong. */
+  /** Adds the name of the job to the error message. */
   #namedSchedule(): Schedule | null {
     try {
       return this.#schedule.toSchedule()

@@ -6,57 +6,62 @@ import type { JobLogger, LogMethod } from './job-logger.ts'
 import type { CallerTransaction, SqliteConnection } from './transactions/caller-transaction.ts'
 import type { WorkTransaction } from './transactions/sql-transaction.ts'
 
-/** What a handler sees of the run that it is part of. */
+/** What a handler knows about its current run. */
 export interface JobContext<Payload = unknown> {
   readonly id: string
   readonly job: string
   readonly name: string
   readonly queue: string
-  /** Whose job it is; null is nobody's. Not signed: what decides about rights belongs into the payload. */
+  /**
+   * The group of the job (such as a customer), or null if it has none. Not signed: put anything that decides about permissions
+   * into the payload.
+   */
   readonly group: string | null
   readonly payload: Payload
   /** 1 for the first run. */
   readonly attempt: number
   readonly maxAttempts: number
-  /** The instant that a scheduled run stands for, however late it runs; null for a job that was dispatched. */
+  /** The instant this scheduled run was due, however late it runs; null if the job was dispatched. */
   readonly occurrence: Date | null
   readonly meta: Readonly<Record<string, Json>>
   readonly tags: readonly string[]
-  /** Aborted when the run is over its timeout, cancelled, lost to another worker, or cut off by a shutdown. */
+  /** Aborted when the run exceeds its timeout, is cancelled, loses its lease to another worker, or is cut off by a shutdown. */
   readonly signal: AbortSignal
-  /** The program's own logger, with the job's name and id in every line. Its lines are stored with the job. */
+  /** The program's logger, with the job's name and id on every line. Lines are also stored with the job. */
   readonly logger: JobLogger
-  /** Short for `logger.info`: `ctx.log('charged', { amount })`. */
+  /** Shorthand for `logger.info`: `ctx.log('charged', { amount })`. */
   readonly log: LogMethod
-  /** Records how far the run is: a share between 0 and 1, or any JSON value. */
+  /** Records the progress of the run: a fraction between 0 and 1, or any JSON value. */
   progress(value: Json): Promise<void>
-  /** Renews the lease now. False when the job was lost to another worker; the signal is aborted then. */
+  /** Renews the lease now. Returns false if another worker has taken over the job; the signal is then aborted. */
   heartbeat(): Promise<boolean>
   /**
-   * Ends the job, in one transaction with what `work` writes to the queue's own database; resolves with its result, which is the
-   * job's. For jobs of `delivery('effectively-once')`. On a SQLite file `work` is synchronous; on a server it may be called again
-   * after a deadlock.
+   * Completes the job in the same transaction as the writes that `work` makes to the queue's own database. Resolves with the
+   * return value of `work`, which becomes the result of the job. For jobs with `delivery('effectively-once')`. On a SQLite file
+   * `work` must be synchronous; on a database server it may be called again after a deadlock.
    */
   transaction<Result>(work: (tx: WorkTransaction) => Result): Promise<Awaited<Result>>
   /**
-   * Ends the job with this result, in a transaction on the queue's database that the handler has begun and is to commit before it
-   * returns. For jobs of `delivery('effectively-once')`.
+   * Completes the job with this result, inside a transaction on the queue's database that the handler has begun and must commit
+   * before it returns. For jobs with `delivery('effectively-once')`.
    */
   completeIn(tx: SqliteConnection, result?: unknown): void
   completeIn(tx: CallerTransaction, result?: unknown): Promise<void>
-  /** Leaves the run and puts the job back for later. No attempt is burnt and no hook but `finally` is called. */
+  /** Ends this run and puts the job back for later. Does not use up an attempt, and calls no hook except `finally`. */
   snooze(delay: Duration): never
   /**
-   * Makes a job that this one waits for, stored when this resolves. A run that comes back to the same call finds the child that
-   * it made before: by its `key`, or by the job's name and how many of them the run has made.
+   * Dispatches a child job that this job waits for; it is stored when the promise resolves. When the job runs again and reaches
+   * the same call, it gets the existing child back, identified by `key` or, without one, by its job name and position among the
+   * children of that name.
    */
   dispatchChild<Input, Result>(job: Steppable<Input, Result>, ...args: ChildArguments<Input>): Promise<Run<Result>>
   dispatchChild(job: string, payload?: unknown, options?: ChildOptions): Promise<Run>
   /**
-   * How the children of this job ended, in the order in which they were made. While one of them has not, the run is left, and
-   * the job is run again from its beginning when they have; no attempt is burnt and no hook but `finally` is called.
+   * The outcomes of this job's children, in the order in which they were dispatched. If any child is still unfinished, this ends
+   * the run, and the job starts again from the beginning once they have all finished. That does not use up an attempt, and calls
+   * no hook except `finally`.
    */
   children(): Promise<readonly ChildOutcome[]>
-  /** How the jobs ended that this one was to wait for, in the order in which they were said. */
+  /** The outcomes of the jobs this one depended on, in the order in which they were given. */
   dependencies(): Promise<readonly LinkOutcome[]>
 }

@@ -4,21 +4,21 @@ import { nextTurn } from '../core/time/clock.ts'
 
 /** Where and when a job was defined. */
 export interface DefinitionPlace {
-  /** The module, as the stack names it: with its query where it was imported with one. */
+  /** The module as named in the stack trace, including any query it was imported with. */
   readonly module: string
-  /** The same without a query: a module that is loaded again has another one. */
+  /** The module without its query; a reloaded module has a different query. */
   readonly file: string
-  /** The output folder of the bundler that split the program into chunks; null where the file is no chunk. */
+  /** The output folder of the bundler that split the program into chunks; null if the file is not a chunk. */
   readonly bundle: string | null
-  /** Imported by Node itself, which evaluates each URL once. */
+  /** Whether Node itself imported the module; Node evaluates each URL once. */
   readonly isImported: boolean
-  /** By the module itself while it was loaded, and not by a function that it has. */
+  /** Whether the module defined the job while loading, and not from inside a function. */
   readonly isTopLevel: boolean
-  /** Another one after each turn of the event loop. */
+  /** Differs after each turn of the event loop. */
   readonly turn: number
 }
 
-/** Null where the stack does not tell, as in a bundle that the library is part of. */
+/** Null if the stack trace does not tell, as in a bundle that includes this library. */
 export function definitionPlace(): DefinitionPlace | null {
   const frames = callerFrames()
   const [caller] = frames
@@ -33,13 +33,13 @@ export function definitionPlace(): DefinitionPlace | null {
   return { module: caller.file, file, bundle, isImported, isTopLevel, turn: currentTurn() }
 }
 
-/** What it means that a job is defined once more: `copy` and `reload` take the place of the earlier definition. */
+/** What a repeated definition of a job means: `copy` and `reload` replace the earlier definition. */
 export type Repetition = 'duplicate' | 'copy' | 'reload'
 
 /**
- * A module that was loaded again, by hot reloading, defines its job once more: Node imports a module twice only by different URLs;
- * other loaders evaluate the same file again, some turns later. A bundler that makes a bundle for each route, as Next.js does, puts
- * a copy of the module into each of them.
+ * A hot-reloaded module defines its jobs again: Node imports a module twice only under different URLs; other loaders evaluate the
+ * same file again in a later turn. A bundler that creates a bundle per route, as Next.js does, puts a copy of the module into
+ * each of them.
  */
 export function repetitionOf(before: DefinitionPlace | null, after: DefinitionPlace | null): Repetition {
   if (before === null || after === null || !before.isTopLevel || !after.isTopLevel) return 'duplicate'
@@ -55,18 +55,21 @@ interface Frame {
 
 const deepest = 30
 const framePattern = /^\s*at (?:async )?(?:(.*?) \()?((?:[a-z][\w+.-]*:|\/|[A-Za-z]:\\).*?):\d+:\d+\)?$/
-/** How engines call the code of a module that is in no function. */
+/** How engines name top-level code of a module. */
 const topLevelNames = /^(?:|eval|<anonymous>|Object\.<anonymous>|module evaluation|\(.*\)\/.*|\[project\].*)$/
 const node = /node:internal\/modules|node:internal\/process\/esm/
-/** Code that goes on after an await, as a module does that imports an ES module from a CommonJS chunk. */
+/** Code resumed after an await, such as a module that imports an ES module from a CommonJS chunk. */
 const awaited = /node:internal\/process\/task_queues/
-/** Where Next.js puts its chunks, also into a folder of another name, and how webpack names modules that it evaluates from texts. */
+/**
+ * Where Next.js puts its chunks, whatever the output folder is called, and how webpack names modules that it evaluates from
+ * strings.
+ */
 const chunks = /^(.*?[/\\])(?:\.next[/\\]|server[/\\]chunks[/\\])|^(webpack-internal:)/
-/** Of jiti, Vite, webpack and Turbopack, which evaluate a file as often as it is asked for. */
+/** Stack frames of jiti, Vite, webpack and Turbopack, which evaluate a file every time it is requested. */
 const evaluators =
   /__webpack_require__|webpack[/\\]|webpack-internal|\[turbopack\]|instantiateModule|jiti|tsx[/\\]dist|ModuleRunner|ModuleEvaluator|run(?:Inlined|External)Module|module-runner/
 
-/** What lies above this library on the stack. */
+/** The stack frames above this library. */
 function callerFrames(): readonly Frame[] {
   const before = Error.stackTraceLimit
   Error.stackTraceLimit = deepest
@@ -78,12 +81,12 @@ function callerFrames(): readonly Frame[] {
   })
   const folder = ownFolder()
   if (folder === undefined) return []
-  // The stack names modules by URL or by path, as their loader does.
+  // Stack traces name modules by URL or by path, depending on the loader.
   const names = [folder.href, fileURLToPath(folder)]
   return frames.slice(frames.findIndex(({ file }) => !names.some((name) => file.startsWith(name))))
 }
 
-/** Chunks are named by paths when they are loaded first, and by URLs when one of their modules is loaded again. */
+/** Chunks are named by path when first loaded, and by URL when one of their modules is reloaded. */
 function fileOf(named: string): string {
   const file = withoutQuery(named)
   if (!file.startsWith('file:') || bundleOf(file) === null) return file

@@ -28,25 +28,28 @@ import { retryWords } from './words/retry-words.ts'
 
 export { type DefinitionFields, definitionDefaults, type Filter, type FilterContext, type Keep } from './fields.ts'
 
-/** What a definition is made of: the key, the handler, and whatever is not as usual. */
+/** The fields of a new definition: the key, the handler, and whatever differs from the defaults. */
 export type GivenFields = Pick<DefinitionFields, 'job'> &
   Partial<Omit<DefinitionFields, 'handler'>> & {
-    /** A function or a class with `handle`; null where another program does the work. */
+    /** A function, or a class with `handle`; null if another program does the work. */
     readonly handler: Handler<never, unknown> | null
   }
 
 /**
- * What a job is: complete, checked and frozen. Each `withX` gives a changed copy and leaves this one as it is. A definition can be
- * dispatched and registered like a builder; `Input` and `Result` are there for that.
+ * The definition of a job: complete, validated and frozen. Each `withX` method returns a changed copy. A definition can be
+ * dispatched and registered like a builder; `Input` and `Result` exist for that.
  */
 export class JobDefinition<Input = unknown, Result = unknown> {
   readonly fields: DefinitionFields
   readonly #said: SaidFields
-  /** Only for the types. A method, so that a definition of any input fits where one of none is asked for, as a builder does. */
+  /**
+   * Only for type inference. A method, so that a definition of any input is assignable where one without input is expected, as
+   * with a builder.
+   */
   declare readonly inputType?: { of(input: Input): void }['of']
   declare readonly resultType?: Result
 
-  /** By the rules of its program, where it has one. */
+  /** Completes the fields with the rules of its program, if it has one. */
   constructor(given: GivenFields, rules: ProgramRules = noRules) {
     this.#said = saidFields(given)
     const fields = completeFields(this.#said, rules)
@@ -55,12 +58,12 @@ export class JobDefinition<Input = unknown, Result = unknown> {
     Object.freeze(this)
   }
 
-  /** Whether it was said of this very job, and is not a default. */
+  /** Whether the field was set on this job, and is not a default. */
   says(field: keyof DefinitionFields): boolean {
     return Object.hasOwn(this.#said, field)
   }
 
-  /** The same definition in a program with these rules. */
+  /** The same definition completed with the rules of a program. */
   completedBy(rules: ProgramRules): JobDefinition<Input, Result> {
     return new JobDefinition(this.#said, rules)
   }
@@ -69,12 +72,12 @@ export class JobDefinition<Input = unknown, Result = unknown> {
     return this.fields.job
   }
 
-  /** The class that its handler was made of; null where it is a function. */
+  /** The handler class; null if the handler is a function. */
   get handlerClass(): unknown {
     return this.fields.handlerClass
   }
 
-  /** A definition is its own, so that it can stand where a builder can. */
+  /** Returns itself, so that a definition can be used in place of a builder. */
   toDefinition(): this {
     return this
   }
@@ -87,7 +90,7 @@ export class JobDefinition<Input = unknown, Result = unknown> {
     return this.concurrency === 1
   }
 
-  /** How many may run at once, over all workers; null is unlimited. */
+  /** Maximum number that run at once, across all workers; null is unlimited. */
   get concurrency(): number | null {
     return concurrencyOf(this.fields)
   }
@@ -98,28 +101,28 @@ export class JobDefinition<Input = unknown, Result = unknown> {
 
   get misfire(): MisfirePolicy {
     const { misfire, schedule } = this.fields
-    // Without a schedule nothing can be missed, and any policy will do.
+    // Without a schedule no run can be missed, so any policy will do.
     return misfire ?? (schedule === null ? misfirePolicy('skip') : defaultMisfire(schedule))
   }
 
-  /** After so much time an attempt has failed; null is no limit. */
+  /** Time after which an attempt fails; null is no limit. */
   get deadlineMs(): number | null {
     return this.fields.timeoutMs ?? this.fields.maxRunningTimeMs
   }
 
-  /** Whether its schedule is followed where the program's environment is this one. */
+  /** Whether its schedule is active in this environment. */
   isFollowedIn(environment: string | null): boolean {
     const { schedule, enabled, environments } = this.fields
     const here = environments.length === 0 || (environment !== null && environments.includes(environment))
     return schedule !== null && enabled && here
   }
 
-  /** A field of undefined is as if nothing had been said of it. */
+  /** Undefined resets a field to its default. */
   with(changes: Changes): JobDefinition<Input, Result> {
     return new JobDefinition(saidAlso(this.#said, changes))
   }
 
-  /** The same under another key: one handler may do the work of many jobs. */
+  /** The same definition under another key, so that one handler can serve several jobs. */
   withJob(job: string): JobDefinition<Input, Result> {
     return this.with({ job, name: this.says('name') ? this.fields.name : undefined })
   }
@@ -128,12 +131,12 @@ export class JobDefinition<Input = unknown, Result = unknown> {
     return this.with({ name })
   }
 
-  /** Null is as the program says. */
+  /** Null uses the program's default. */
   withQueue(queue: string | null): JobDefinition<Input, Result> {
     return this.with({ queue: queue ?? undefined })
   }
 
-  /** The name of the backend that its jobs are kept in; null is the default one. */
+  /** The name of the backend that stores its jobs; null is the default backend. */
   withBackend(backend: string | null): JobDefinition<Input, Result> {
     return this.with({ backend })
   }
@@ -143,12 +146,12 @@ export class JobDefinition<Input = unknown, Result = unknown> {
     return this.with({ priority: priorityNumber(priority) })
   }
 
-  /** Null is as the program says. */
+  /** Null uses the program's default. */
   withRetries(retries: number | null, backoff?: Backoff): JobDefinition<Input, Result> {
     return this.with(retryWords.retries(this.#said, retries, backoff))
   }
 
-  /** Another word for `withRetries`. */
+  /** Alias of `withRetries`. */
   withMaxRetries(retries: number | null): JobDefinition<Input, Result> {
     return this.withRetries(retries)
   }
@@ -189,7 +192,7 @@ export class JobDefinition<Input = unknown, Result = unknown> {
     return this.with({ concurrency: singleInstance ? 1 : null })
   }
 
-  /** A function alone makes keys that are held until the job has ended. */
+  /** A function alone computes keys that are held until the job has ended. */
   withUnique(given: KeyOf | Uniqueness | null): JobDefinition<Input, Result> {
     return this.with({ unique: typeof given === 'function' ? unique(given) : given })
   }
@@ -202,7 +205,10 @@ export class JobDefinition<Input = unknown, Result = unknown> {
     return this.with({ delivery })
   }
 
-  /** A schedule, a text (cron, a symbol or a repeat), an object, or a function that says it: `(runs) => runs.dailyAt('02:30')`. */
+  /**
+   * A schedule, a string (cron, a symbol or a repeat), an object, or a function that builds one: `(runs) =>
+   * runs.dailyAt('02:30')`.
+   */
   withSchedule(schedule: Schedule | ScheduleExpression | null): JobDefinition<Input, Result> {
     if (schedule === null) return this.with({ schedule, timezone: undefined })
     if (isSchedule(schedule)) return this.with({ schedule, timezone: schedule.timezone })
@@ -214,14 +220,14 @@ export class JobDefinition<Input = unknown, Result = unknown> {
     return this.withSchedule((runs) => runs.cron(expression))
   }
 
-  /** The zone of its schedule; null is the program's. */
+  /** The time zone of its schedule; null is the program's. */
   withTimezone(zone: string | null): JobDefinition<Input, Result> {
     const { schedule } = this.fields
     if (schedule?.kind !== 'calendar') return this.with({ timezone: zone })
     return this.with({ schedule: calendarSchedule(schedule.fields, zone ?? schedule.timezone), timezone: zone })
   }
 
-  /** Its dispatches do not run before this instant, unless they say another; null is at once. */
+  /** Dispatched jobs do not run before this instant unless the dispatch gives another time; null means now. */
   withScheduledAt(at: Instant | null): JobDefinition<Input, Result> {
     return this.with(descriptionWords.scheduledAt(this.#said, at))
   }
@@ -289,7 +295,7 @@ function problemsOf(fields: DefinitionFields): readonly (string | undefined)[] {
     fields.schedule !== null && storedKey(fields.job) !== null
       ? `a job with a schedule must not be called ${storedPrefix}…: that is what schedules are called that were made at run time`
       : undefined,
-    // Without a name of its own the job is called by its key, of which enough is said.
+    // A job without a name uses its key, which is already checked above.
     fields.name === fields.job ? undefined : jobNameProblem(fields.name, 'name'),
     queueProblem(fields.queue),
     fields.backend === null ? undefined : backendNameProblem(fields.backend),

@@ -18,7 +18,7 @@ import type { Schema } from './schema.ts'
 import type { Tags } from './tags.ts'
 
 export type Filter = (payload: never, context: FilterContext) => boolean | Promise<boolean>
-/** What `when` and `skip` know of the run that they decide about. */
+/** What `when` and `skip` filters know about the run. */
 export type FilterContext = Pick<JobContext, 'id' | 'job' | 'name' | 'queue' | 'attempt' | 'meta' | 'occurrence'>
 export type Hook = (payload: never, context: JobContext<never>) => unknown
 export type SuccessHook = (result: never, payload: never, context: JobContext<never>) => unknown
@@ -26,7 +26,7 @@ export type ErrorHook = (error: unknown, payload: never, context: JobContext<nev
 
 export type FailWhen = (result: never) => boolean
 
-/** How long ended jobs are kept, in milliseconds; 0 deletes at once. */
+/** How long finished jobs are kept, in milliseconds; 0 deletes them at once. */
 export interface Keep {
   readonly succeeded: number
   readonly dead: number
@@ -34,65 +34,65 @@ export interface Keep {
   readonly skipped: number
 }
 
-/** Everything that a definition says, complete and frozen. */
+/** All fields of a definition, complete and frozen. */
 export interface DefinitionFields {
   readonly job: string
-  /** Null where another program does the work and this one only dispatches. */
+  /** Null if another program does the work and this one only dispatches. */
   readonly handler: HandlerFunction<never, unknown> | null
-  /** The class that the handler was made of; null where it is a function. */
+  /** The handler class; null if the handler is a function. */
   readonly handlerClass: HandlerClass<never, unknown> | null
-  /** The handler reaches out of the program: it runs only where an allowlist names the job. */
+  /** The handler reaches outside the program, so it runs only if an allowlist names the job. */
   readonly restricted: boolean
   readonly name: string
   readonly input: Schema | null
   readonly output: Schema | null
   readonly queue: string
-  /** The name of the backend that its jobs are kept in; null is the default one. */
+  /** The name of the backend that stores its jobs; null is the default backend. */
   readonly backend: string | null
   readonly priority: number
   readonly maxAttempts: number
   readonly retry: RetryPolicy | BackoffFunction
   readonly retryIf: ((error: unknown) => boolean) | null
-  /** Results that count as failures. */
+  /** Decide whether a result counts as a failure. */
   readonly failWhen: readonly FailWhen[]
   readonly timeoutMs: number | null
-  /** As `timeoutMs`, but a run that goes on after it keeps its slot. */
+  /** Like `timeoutMs`, but a run that continues past it keeps its slot. */
   readonly maxRunningTimeMs: number | null
-  /** Null where the handler runs in the worker itself. */
+  /** Null if the handler runs in the worker itself. */
   readonly isolation: Isolation | null
-  /** Jobs of this definition that may run at once over all workers, as it was said; null is unlimited. */
+  /** Maximum number of its jobs that run at once across all workers, as given; null is unlimited. */
   readonly concurrency: number | null
-  /** At most this many of them are started within a time, over all workers. */
+  /** Maximum number of its jobs that start within a period of time, across all workers. */
   readonly rate: RateLimit | null
   readonly group: Grouping | null
   readonly unique: Uniqueness | null
   readonly idempotencyKey: KeyOf | null
   readonly idempotencyTtlMs: number
   readonly delivery: DeliveryMode
-  /** Whether payloads are stored encrypted; null is as the instance says. */
+  /** Whether payloads are stored encrypted; null uses the setting of the instance. */
   readonly encrypt: boolean | null
-  /** How long it waits for other jobs. */
+  /** How long to wait for other jobs. */
   readonly longestWaitMs: number
   readonly onChildFailure: ChildFailure
   readonly keep: Partial<Keep>
   readonly meta: Meta
   readonly tags: Tags
   readonly enabled: boolean
-  /** The schedule is followed only in these environments; an empty list is all of them. */
+  /** The schedule is active only in these environments; an empty list means all. */
   readonly environments: readonly string[]
   readonly schedule: Schedule | null
-  /** The zone that was said of the schedule; null is the program's. */
+  /** The time zone given for the schedule; null is the program's. */
   readonly timezone: string | null
-  /** Dispatches do not run before this instant (UTC milliseconds), unless they say another. */
+  /** Dispatched jobs do not run before this instant (UTC milliseconds) unless the dispatch gives another time. */
   readonly scheduledAt: number | null
-  /** Null is by rule: see `overlapOf`. */
+  /** Null uses the default; see `overlapOf`. */
   readonly overlap: Overlap | null
   readonly misfire: MisfirePolicy | null
-  /** Jobs whose occurrences of the same instant are enqueued before those of this one. */
+  /** Jobs whose occurrences at the same instant are enqueued before those of this one. */
   readonly after: readonly string[]
-  /** Jobs whose runs must have succeeded before a scheduled run of this one begins. */
+  /** Jobs whose runs must have succeeded before a scheduled run of this one starts. */
   readonly dependsOn: readonly Dependency[]
-  /** The payload of scheduled runs, and of dispatches that give none. */
+  /** The payload of scheduled runs, and of dispatches without one. */
   readonly args: unknown
   readonly when: readonly Filter[]
   readonly skip: readonly Filter[]
@@ -100,7 +100,7 @@ export interface DefinitionFields {
   readonly onSuccess: readonly SuccessHook[]
   readonly onError: readonly ErrorHook[]
   readonly finally: readonly Hook[]
-  /** What the program wraps around its handler and its dispatches, outermost first. */
+  /** The program's middleware around the handler and around dispatches, outermost first. */
   readonly around: readonly RunMiddleware[]
   readonly aroundDispatch: readonly DispatchMiddleware[]
 }

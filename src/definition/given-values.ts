@@ -3,8 +3,8 @@ import { toJson } from '../core/text/json.ts'
 import type { DefinitionFields } from './fields.ts'
 
 /**
- * What somebody said of a job, copied when he said it: what he does to his objects afterwards changes no job. Schemas and schedules
- * are what their makers made of them. A field of undefined was not said.
+ * Copies the given fields, so that later changes to the caller's objects do not affect the job. Schemas and schedules are shared,
+ * not copied. Fields that are undefined are left out.
  */
 export function givenValues<Fields extends Changes>(fields: Fields): Fields {
   const said = Object.entries(fields).filter(([, value]) => value !== undefined)
@@ -15,19 +15,22 @@ export function givenValues<Fields extends Changes>(fields: Fields): Fields {
   return Object.freeze(Object.fromEntries(copied)) as Fields
 }
 
-/** What was said, and what is said now. A field of undefined takes back what was said of it. */
+/** Merges changes into the given fields. A change to undefined removes the field. */
 export function saidAlso<Said extends object>(said: Said, changes: Changes): Said {
   const { ...all }: Record<string, unknown> = { ...said, ...givenValues(changes) }
   for (const [name, value] of Object.entries(changes)) if (value === undefined) delete all[name]
   return all as Said
 }
 
-/** What may be said of a job after it was said otherwise. */
+/** Changes to a definition. */
 export type Changes = { readonly [Field in keyof DefinitionFields]?: DefinitionFields[Field] | undefined }
 
 const isShared = new Set<string>(['input', 'output', 'schedule'] satisfies (keyof DefinitionFields)[])
 
-/** As it will be read by a handler, and no longer the caller's object. What cannot be written is refused by whoever sends it. */
+/**
+ * A frozen copy, as the handler will read it; independent of the caller's object. Values that cannot be serialized are returned
+ * as they are, and rejected when they are dispatched.
+ */
 export function writtenArgs(args: unknown): unknown {
   if (typeof args !== 'object' || args === null || written.has(args)) return args
   try {
@@ -39,5 +42,5 @@ export function writtenArgs(args: unknown): unknown {
   }
 }
 
-/** What was written already: a definition is made of many steps. */
+/** Copies already made, so that they are not copied again at every step of building a definition. */
 const written = new WeakSet<object>()

@@ -1,28 +1,31 @@
 import { TreadleError } from '../core/errors.ts'
 import type { JobContext } from './context.ts'
 
-/** The work itself. What it returns is stored as the result and must be JSON. `Added` is what middleware adds to its context. */
+/**
+ * Does the work of a job. Its return value is stored as the result and must be JSON. `Added` is what middleware adds to the
+ * context.
+ */
 export type HandlerFunction<Payload, Result, Added = unknown> = (
   payload: Payload,
   context: JobContext<Payload> & Added,
 ) => Result | Promise<Result>
 
-/** A class with a static `handle`, or with one on its instances; an instance is made for each run, without arguments. */
+/** A class with a `handle` method, static or on its instances. An instance is created for each run, without arguments. */
 export type HandlerClass<Payload, Result, Added = unknown> =
   | { readonly name: string; handle: HandlerFunction<Payload, Result, Added> }
   | (new () => { handle: HandlerFunction<Payload, Result, Added> })
 
-/** What does the work of a job: a function, or a class with a method `handle`. */
+/** Does the work of a job: a function, or a class with a `handle` method. */
 export type Handler<Payload, Result, Added = unknown> =
   | HandlerFunction<Payload, Result, Added>
   | HandlerClass<Payload, Result, Added>
 
-/**
- * Handlers that reach out of the program carry this mark. They run only on queues whose allowlist names the job.
- */
+/** Marks handlers that reach outside the program. They run only on queues whose allowlist names the job. */
 export const restricted: unique symbol = Symbol.for('treadle.restricted')
 
-/** The function to call for a handler of any form: a static `handle` first, then one of an instance, then the function itself. */
+/**
+ * Returns the function to call for any kind of handler: a static `handle` first, then an instance's, then the function itself.
+ */
 export function handlerFunction<Payload, Result>(
   job: string,
   handler: Handler<Payload, Result>,
@@ -44,7 +47,7 @@ export function handlerFunction<Payload, Result>(
   return handler as HandlerFunction<Payload, Result>
 }
 
-/** The class that a handler is; null where it is a function. */
+/** The handler if it is a class; null if it is a function. */
 export function handlerClassOf(handler: unknown): HandlerClass<never, unknown> | null {
   if (typeof handler !== 'function') return null
   const { prototype } = handler
@@ -52,7 +55,7 @@ export function handlerClassOf(handler: unknown): HandlerClass<never, unknown> |
   return isWorker ? (handler as HandlerClass<never, unknown>) : null
 }
 
-/** The key of a job that is known by its class: its static `jobName`, or its own name. Empty where it has neither. */
+/** The job key of a handler class: its static `jobName`, or else its own name. Empty if it has neither. */
 export function classKey(handler: HandlerClass<never, unknown>): string {
   const { jobName, name } = handler as { readonly jobName?: unknown; readonly name: string }
   if (jobName === undefined) return name
@@ -60,7 +63,7 @@ export function classKey(handler: HandlerClass<never, unknown>): string {
   throw new TreadleError('HANDLER_INVALID', `The static jobName of class ${name} must be a text, got ${String(jobName)}`)
 }
 
-/** To call one runs nothing of it. */
+/** Calling a generator function runs none of its body. */
 function refuseGenerator(job: string, handler: unknown): void {
   if (!/GeneratorFunction\]$/.test(Object.prototype.toString.call(handler))) return
   const message = `The handler of "${job}" must be a function that does the work when it is called, got a generator function: leave out the "*"`

@@ -1,42 +1,42 @@
 import { type LogFields, type LogLevel, logLevels } from '../core/logger.ts'
 
-/** One line: a message, a message and fields, or fields (an error is one) and a message. */
+/** Logs one line: a message, a message with fields, or fields (such as an error) with a message. */
 export interface LogMethod {
   (message: string, fields?: LogFields): void
   (fields: object, message?: string): void
 }
 
 /**
- * The logger of a run. What it is told goes to the program's own logger and is stored with the job. It can be handed to a library that
- * wants a logger.
+ * The logger of a run. Its lines go to the program's logger and are stored with the job. It can be passed to any library that
+ * accepts a logger.
  */
 export interface JobLogger {
   readonly debug: LogMethod
   readonly info: LogMethod
   readonly warn: LogMethod
   readonly error: LogMethod
-  /** The same with these fields in every line. */
+  /** Returns a logger that adds these fields to every line. */
   child(fields: LogFields): JobLogger
 }
 
-/** Hears what programs and isolated handlers print in a run. */
+/** Receives what child programs and isolated handlers print during a run. */
 export type OutputSink = (stream: 'stdout' | 'stderr', line: string) => void
 
 const outputs = new WeakMap<JobLogger, OutputSink>()
 
-/** Has what is printed in this logger's run stored with its lines. */
+/** Stores what is printed during this logger's run along with its lines. */
 export function captureOutput(logger: JobLogger, sink: OutputSink): void {
   outputs.set(logger, sink)
 }
 
-/** Undefined where nobody stores it. */
+/** Undefined if the output is not captured. */
 export function outputOf(logger: JobLogger): OutputSink | undefined {
   return outputs.get(logger)
 }
 
 export type WriteLine = (level: LogLevel, message: string, fields: LogFields | undefined) => void
 
-/** A logger that has each line written so. */
+/** Creates a logger that passes each line to `write`. */
 export function jobLogger(write: WriteLine, bound?: LogFields): JobLogger {
   const methods = Object.fromEntries(logLevels.map((level) => [level, logMethod(level, write, bound)]))
   const child = (fields: LogFields) => jobLogger(write, { ...bound, ...fields })
@@ -57,7 +57,7 @@ function said(first: unknown, second: unknown): { readonly message: string; read
   return { message: first instanceof Error ? first.message : textOf(first), fields }
 }
 
-/** As pino does it, what is logged without fields around it is called `err`. */
+/** As in pino, an error logged without surrounding fields is called `err`. */
 function fieldsOf(value: unknown): LogFields | undefined {
   if (value === undefined || value === null) return undefined
   if (value instanceof Error) return { err: value }

@@ -2,35 +2,35 @@ import type { JobContext } from './context.ts'
 import type { DispatchOptions } from './dispatching/dispatch-options.ts'
 import type { Run } from './dispatching/run.ts'
 
-/** Goes on to the next middleware, or to the handler, and gives the result. What is added is there in the context from here on. */
+/** Calls the next middleware, or the handler, and returns its result. Everything inside it sees `added` in its context. */
 export type Next<Added extends object> = object extends Added
   ? (added?: Added) => Promise<unknown>
   : (added: Added) => Promise<unknown>
 
 /**
- * Wraps the handlers of jobs. The result of the job is what it returns; where it returns undefined, what `next` gave. One that does
- * not call `next` takes the place of the handler.
+ * Wraps job handlers. Its return value becomes the result of the job; if it returns undefined, the result of `next` is used.
+ * Middleware that does not call `next` replaces the handler.
  */
 export type RunMiddleware<Added extends object = object> = (context: JobContext, next: Next<Added>) => unknown
 
 /** A job that is about to be dispatched. */
 export interface DispatchRequest {
   readonly job: string
-  /** Undefined where none was given: then the `args` of its definition count. */
+  /** Undefined if none was given; the `args` of the definition are then used. */
   readonly payload: unknown
   readonly options: DispatchOptions
 }
 
-/** Wraps dispatches. `next` takes what is to be dispatched in place of it; it must be called for each job. */
+/** Wraps dispatches. `next` accepts a replacement payload or options, and must be called for each job. */
 export type DispatchMiddleware = (
   request: DispatchRequest,
   next: (changes?: Partial<Pick<DispatchRequest, 'payload' | 'options'>>) => Promise<Run>,
 ) => Promise<Run>
 
-/** What wraps the runs or the dispatches of jobs; see `jobs.use`. */
+/** Middleware around the runs or the dispatches of jobs; see `jobs.use`. */
 export interface Middleware<Added extends object = object> {
-  /** Around handlers. */
+  /** Wraps handlers. */
   readonly run?: RunMiddleware<Added>
-  /** Around dispatches of this program. */
+  /** Wraps dispatches made by this program. */
   readonly dispatch?: DispatchMiddleware
 }

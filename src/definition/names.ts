@@ -5,7 +5,7 @@ const maxJobLength = 191
 const maxQueueLength = 64
 const maxKeyLength = 512
 
-/** Why a text cannot be the key of a job, or undefined when it can. */
+/** Returns why a value is not a valid job name, or undefined if it is valid. */
 export function jobNameProblem(value: unknown, what = 'a job name'): string | undefined {
   if (typeof value !== 'string' || value === '') return `${what} must be a text that is not empty, got ${JSON.stringify(value)}`
   if (value.length > maxJobLength) return `${what} must have at most ${maxJobLength} characters, got ${value.length}`
@@ -26,7 +26,7 @@ export function keyProblem(value: unknown, what: string): string | undefined {
   return `${what} must be a text of 1 to ${maxKeyLength} characters, got ${got}`
 }
 
-/** Databases write them in different ways or not at all, and two keys would become one. */
+/** Databases store these characters differently or not at all, so two different keys could become one. */
 function storableProblem(text: string, what: string): string | undefined {
   if (!text.includes('\0') && !/\p{Surrogate}/u.test(text)) return undefined
   return `${what} must be text that every database can store: without the character U+0000 and halves of surrogate pairs`
@@ -41,13 +41,13 @@ export function functionProblem(value: unknown, what: string): string | undefine
   return typeof value === 'function' ? undefined : `${what} must be given a function, got ${shown(value)}`
 }
 
-/** Throws all problems of a definition or a dispatch at once. */
+/** Throws one error that lists every problem of a definition or a dispatch. */
 export function refuse(subject: string, problems: readonly (string | undefined)[]): void {
   const found = problems.filter((problem) => problem !== undefined)
   if (found.length > 0) throw new TreadleError('DEFINITION_INVALID', `${subject}: ${found.join('; ')}`)
 }
 
-/** Of one of several backends, as programs and command lines call it. */
+/** Checks the name of a backend, as used in programs and on the command line. */
 export function backendNameProblem(value: unknown): string | undefined {
   if (typeof value === 'string' && /^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(value)) return undefined
   return `the name of a backend must be 1 to 64 letters, digits, - or _, and begin with a letter, got ${JSON.stringify(value)}`

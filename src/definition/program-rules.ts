@@ -2,17 +2,17 @@ import { calendarSchedule } from '../scheduling/calendar/calendar-schedule.ts'
 import type { Schedule } from '../scheduling/schedule.ts'
 import { type DefinitionFields, definitionDefaults } from './fields.ts'
 
-/** Hooks, policies and middleware that a program has for a job, beside those of the job itself. */
+/** Hooks, policies and middleware that the program adds to those of the job itself. */
 export type ProgramHooks = Pick<
   DefinitionFields,
   'before' | 'onSuccess' | 'onError' | 'finally' | 'failWhen' | 'around' | 'aroundDispatch'
 >
 
-/** What a program says of all of its jobs. */
+/** Settings that a program applies to all of its jobs. */
 export interface ProgramRules {
-  /** Where a definition says nothing. */
+  /** Used for fields that a definition does not set. */
   readonly defaults: Partial<DefinitionFields>
-  /** The zone of schedules that name none. */
+  /** The time zone of schedules that do not name one. */
   readonly timezone: string
   hooksOf(job: string): ProgramHooks
 }
@@ -29,19 +29,19 @@ export const noHooks: ProgramHooks = {
 
 export const noRules: ProgramRules = { defaults: {}, timezone: 'UTC', hooksOf: () => noHooks }
 
-/** What was said of a job: at least its key and what handles it. */
+/** The fields given for a job: at least its key and its handler. */
 export type SaidFields = Pick<DefinitionFields, 'job' | 'handler'> & Partial<DefinitionFields>
 
-/** All fields: what was said of the job, else what its program says, else the defaults. */
+/** Completes the fields: first those of the job, then the program's defaults, then the built-in defaults. */
 export function completeFields(said: SaidFields, rules: ProgramRules): DefinitionFields {
   const fields: DefinitionFields = { ...definitionDefaults, ...rules.defaults, name: said.job, ...said }
   const hooks = rules.hooksOf(said.job)
   return {
     ...fields,
-    // A default never contradicts what was said.
+    // A default never contradicts an explicit setting.
     maxAttempts: said.maxAttempts === undefined && fields.delivery === 'at-most-once' ? 1 : fields.maxAttempts,
     timeoutMs: said.timeoutMs === undefined && fields.maxRunningTimeMs !== null ? null : fields.timeoutMs,
-    // A schedule that was given as a value has a zone of its own.
+    // A schedule given as a value has its own time zone.
     schedule: said.timezone === null ? zoned(fields.schedule, rules.timezone) : fields.schedule,
     ...Object.fromEntries(hookNames.map((name) => [name, [...fields[name], ...hooks[name]]])),
   }
@@ -49,7 +49,7 @@ export function completeFields(said: SaidFields, rules: ProgramRules): Definitio
 
 const hookNames = Object.keys(noHooks) as (keyof ProgramHooks)[]
 
-/** The same times, on the wall clock of the program. */
+/** The same wall-clock times in the time zone of the program. */
 function zoned(schedule: Schedule | null, timezone: string): Schedule | null {
   if (schedule?.kind !== 'calendar' || schedule.timezone === timezone) return schedule
   return calendarSchedule(schedule.fields, timezone)

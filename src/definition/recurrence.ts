@@ -17,11 +17,11 @@ import { endingAt } from '../scheduling/until.ts'
 import { jobNameProblem } from './names.ts'
 import { type Overlap, overlapOf, overlapProblem } from './policies/overlap.ts'
 
-/** When a schedule that was made at run time is due, and what becomes of its runs that are late or in each other's way. */
+/** When a schedule created at run time is due, and what happens to runs that are late or overlap. */
 export interface Recurrence {
   readonly key: string
   readonly kind: RecurrenceKind
-  /** The cron expression, interval or repeat, as it was given. */
+  /** The cron expression, interval or repeat expression, as it was given. */
   readonly said: string
   readonly timezone: string
   /** No run is due after this instant. */
@@ -32,40 +32,40 @@ export interface Recurrence {
 
 export type RecurrenceKind = 'cron' | 'every' | 'repeat'
 
-/** When a schedule runs: `cron`, `every` or `repeat`, and the rest as it differs from what is usual. */
+/** When a schedule runs. Give exactly one of `cron`, `every` and `repeat`; everything else is optional. */
 export interface RecurrenceOptions {
-  /** Five fields, six with seconds first, or a macro such as `@daily`. */
+  /** A cron expression: five fields, six with seconds first, or a macro such as `@daily`. */
   readonly cron?: string
-  /** A fixed interval of whole seconds, counted from when the last run was due; the first run comes at once. */
+  /** A fixed interval in whole seconds, counted from when the last run was due. The first run is due at once. */
   readonly every?: Duration
-  /** Counted from the run before: `FINISHED, +1 HOUR`. */
+  /** A repeat expression, counted from the previous run: `FINISHED, +1 HOUR`. */
   readonly repeat?: string
-  /** The IANA zone of a `cron`; the program's where none is given. */
+  /** The IANA time zone of a `cron`; defaults to the time zone of the program. */
   readonly timezone?: string | null
   /** No run is due after this instant. */
   readonly until?: Instant | null
-  /** The default is `latest`, and `all` for a `repeat`. */
+  /** What to do about missed runs. Defaults to `latest`, or to `all` for a `repeat`. */
   readonly misfire?: MisfireKind | ({ readonly kind: MisfireKind } & MisfireOptions) | null
-  /** The default is `skip`, and `queue` for a `cron` whose missed runs are all made up for. */
+  /** What to do while an earlier run is unfinished. Defaults to `skip`, or to `queue` for a `cron` with misfire `all`. */
   readonly overlap?: Overlap | null
 }
 
 const kinds: readonly RecurrenceKind[] = ['cron', 'every', 'repeat']
 
-/** Schedules of the code are called like their jobs: no name of theirs begins with this. */
+/** Prefix of schedules created at run time. Schedules defined in code are named after their jobs, which never start with it. */
 export const storedPrefix = 'stored:'
 
-/** The name of a schedule that was made at run time, among those of the code. */
+/** The name of a schedule created at run time, which sets it apart from schedules defined in code. */
 export function storedName(key: string): string {
   return storedPrefix + key
 }
 
-/** The key of a schedule that was made at run time; null where the name is that of one of the code. */
+/** The key of a schedule created at run time; null if the name belongs to a schedule defined in code. */
 export function storedKey(name: string): string | null {
   return name.startsWith(storedPrefix) ? name.slice(storedPrefix.length) : null
 }
 
-/** Throws where it is not sound. */
+/** Throws `SCHEDULE_INVALID` if the options are invalid. */
 export function parseRecurrence(key: string, options: RecurrenceOptions, timezone: string): Recurrence {
   const problem = jobNameProblem(key, "a schedule's key")
   if (problem !== undefined) throw new TreadleError('SCHEDULE_INVALID', problem)
@@ -99,7 +99,7 @@ function saidOf(kind: RecurrenceKind, { cron, every, repeat }: RecurrenceOptions
   const text: unknown = kind === 'cron' ? cron : repeat
   if (typeof text !== 'string') throw invalid(`${kind} must be a text`)
   if (text.length > longestSaid) throw invalid(`${kind} must have at most ${longestSaid} characters, got ${text.length}`)
-  // A repeat that stands still or goes back is refused as it is in the code.
+  // Rejects a repeat that does not move forward in time, as for schedules defined in code.
   if (kind === 'repeat') describedSchedule((words) => words.repeat(text)).toSchedule()
   return text
 }
@@ -114,7 +114,7 @@ function saidInterval(every: Duration): string {
   return formatDuration(ms)
 }
 
-/** An interval that was missed is worth making up for once; a repeat catches up, as it does in the code. */
+/** A missed interval is made up for once; a repeat catches up, as it does when defined in code. */
 function misfireOf(given: RecurrenceOptions['misfire'], kind: RecurrenceKind, schedule: Schedule): MisfirePolicy {
   if (given == null) return kind === 'every' ? misfirePolicy('latest') : defaultMisfire(schedule)
   if (typeof given === 'string') return misfirePolicy(given)
@@ -127,7 +127,7 @@ function contradiction(overlap: Overlap | null, misfire: MisfirePolicy, { kind }
   return 'overlap skip and misfire all contradict each other, since missed runs that are made up for would skip one another: use queue'
 }
 
-/** The schedule that it says. */
+/** Builds the schedule. */
 export function scheduleOf({ kind, said, timezone, until }: Omit<Recurrence, 'misfire' | 'overlap'>): Schedule {
   if (kind === 'every') return parseRepeat(`SCHEDULED, +${parseDuration(said, 'every') / 1_000} SECONDS`)
   if (kind === 'repeat') return parseRepeat(said)
@@ -135,13 +135,13 @@ export function scheduleOf({ kind, said, timezone, until }: Omit<Recurrence, 'mi
   return until === null ? schedule : endingAt(schedule, until)
 }
 
-/** In a fixed order, as they are signed. */
+/** The fields in the fixed order in which they are signed. */
 export function recurrenceFields({ key, kind, said, timezone, until, misfire, overlap }: Recurrence): readonly unknown[] {
   const cap = misfire.kind === 'all' ? misfire.cap : null
   return [key, kind, said, timezone, until, misfire.kind, misfire.withinMs, cap, overlap]
 }
 
-/** What `recurrenceFields` has written, or undefined. */
+/** Parses the output of `recurrenceFields`; undefined if it is invalid. */
 export function recurrenceOf(fields: unknown): Recurrence | undefined {
   if (!Array.isArray(fields) || fields.length !== 9) return undefined
   const [key, kind, said, timezone, until, misfireKind, withinMs, cap, overlap] = fields as readonly unknown[]
@@ -166,7 +166,7 @@ function misfireFrom(kind: unknown, withinMs: number | null, cap: unknown): Misf
   return undefined
 }
 
-/** The options that say the same, as JSON. */
+/** Converts a recurrence back into options, as JSON. */
 export function recurrenceOptions(recurrence: Recurrence): RecurrenceOptions {
   const { kind, said, timezone, until, misfire, overlap } = recurrence
   return {

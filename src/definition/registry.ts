@@ -4,15 +4,15 @@ import { type DefinitionPlace, type Repetition, repetitionOf } from './definitio
 import { dependencyProblems } from './policies/dependencies.ts'
 import { noRules, type ProgramRules } from './program-rules.ts'
 
-/** Anything that can give its definition: a builder, until then open to change, or a definition itself. */
+/** Anything that can produce a definition: a builder, which may change until then, or a definition itself. */
 export interface Described {
   readonly job: string
-  /** The class that it was made of; null where its handler is a function. */
+  /** The handler class; null if the handler is a function. */
   readonly handlerClass?: unknown
   toDefinition(): JobDefinition
 }
 
-/** The jobs that this program knows, by key. The definitions that it gives are complete: by the rules of the program. */
+/** The jobs known to this program, by key. The definitions it returns are completed with the rules of the program. */
 export class Registry {
   readonly #described = new Map<string, Described>()
   readonly #places = new Map<string, DefinitionPlace | null>()
@@ -22,7 +22,7 @@ export class Registry {
   #found = new Map<string, JobDefinition>()
   #definitions: readonly JobDefinition[] | undefined
 
-  /** Tells how it takes the place of an earlier one; null where there was none. */
+  /** Returns how it replaces an earlier definition of the same job; null if there was none. */
   add(described: Described, place: DefinitionPlace | null = null): Repetition | null {
     const { job, handlerClass } = described
     const repetition = this.#described.has(job) ? repetitionOf(this.#places.get(job) ?? null, place) : null
@@ -37,7 +37,7 @@ export class Registry {
     return repetition
   }
 
-  /** A job that was known for a while only. */
+  /** Removes a job that was known only temporarily. */
   remove(job: string): void {
     const handlerClass = this.#described.get(job)?.handlerClass ?? null
     if (handlerClass !== null)
@@ -51,7 +51,7 @@ export class Registry {
     this.#definitions = undefined
   }
 
-  /** What counts from here on. */
+  /** Applies these rules from now on. */
   follow(rules: ProgramRules): void {
     this.#rules = rules
     this.#completed = new WeakMap()
@@ -63,7 +63,7 @@ export class Registry {
     return this.#described.has(job)
   }
 
-  /** The keys of the jobs that a class handles. */
+  /** The keys of the jobs handled by a class. */
   jobsOf(handlerClass: unknown): readonly string[] {
     return this.#byClass.get(handlerClass) ?? []
   }
@@ -85,7 +85,7 @@ export class Registry {
     return definition
   }
 
-  /** A definition by the rules of this program, whether it is known here or not. */
+  /** Completes a definition with the rules of this program, whether or not it is registered here. */
   complete(definition: JobDefinition): JobDefinition {
     if (this.#rules === noRules) return definition
     let completed = this.#completed.get(definition)
@@ -97,13 +97,13 @@ export class Registry {
     return completed
   }
 
-  /** All definitions; asking freezes them. Throws when they do not fit together. */
+  /** Returns all definitions and freezes them. Throws if they contradict one another. */
   definitions(): readonly JobDefinition[] {
     this.#definitions ??= this.#fitting()
     return this.#definitions
   }
 
-  /** What is wrong with any of them, all at once. */
+  /** Returns every problem of every definition. */
   problems(): readonly string[] {
     const sound: JobDefinition[] = []
     const problems: string[] = []

@@ -2,15 +2,15 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Answer } from '../core/answer.ts'
 import { type ErrorCode, TreadleError } from '../core/errors.ts'
 
-/** Any schema of the Standard Schema specification: zod, valibot, arktype and others. */
+/** Any Standard Schema: zod, valibot, arktype and others. */
 export type Schema<Input = unknown, Output = Input> = StandardSchemaV1<Input, Output>
 
-/** What the schema makes of the value, or a `TreadleError` that lists every issue with its path. */
+/** Returns the value as parsed by the schema; throws a `TreadleError` that lists every issue with its path. */
 export async function validate(schema: Schema, value: unknown, what: string, code: ErrorCode): Promise<unknown> {
   return validated(schema, value, what, code)
 }
 
-/** The same, at once where the schema does not take its time. */
+/** Like `validate`, but synchronous if the schema is. */
 export function validated(schema: Schema, value: unknown, what: string, code: ErrorCode): Answer<unknown> {
   const outcome = schema['~standard'].validate(value)
   return outcome instanceof Promise ? outcome.then((late) => checked(late, what, code)) : checked(outcome, what, code)

@@ -1,12 +1,12 @@
 import { shown } from '../core/text/shown.ts'
 
-/** Words that people find jobs by: a customer, a release, what a job is about. */
+/** Labels to search jobs by: a customer, a release, a topic. */
 export type Tags = readonly string[]
 
 export const mostTags = 20
 export const longestTag = 100
 
-/** Why these cannot be the tags of a job, or undefined when they can. */
+/** Returns why these are not valid tags, or undefined if they are valid. */
 export function tagsProblem(tags: unknown): string | undefined {
   if (!Array.isArray(tags)) return `tags must be a list of texts, got ${shown(tags)}`
   if (tags.length > mostTags) return `a job has at most ${mostTags} tags, got ${tags.length}`
@@ -20,7 +20,7 @@ export function tagProblem(tag: unknown): string | undefined {
   return `a tag must be a text of 1 to ${longestTag} characters, without control characters and without spaces around it, got ${shown(tag)}`
 }
 
-/** Each once, in the order in which they were said first. */
+/** Removes duplicates; keeps the order of first occurrence. */
 export function distinctTags(tags: Tags): Tags {
   return Object.freeze([...new Set(tags)])
 }

@@ -4,32 +4,32 @@ import { type Duration, parseDuration } from '../core/time/duration.ts'
 import { catchUp } from './repeating/catch-up.ts'
 import type { CalendarSchedule, RepeatSchedule, Schedule } from './schedule.ts'
 
-/** What becomes of occurrences that fell due while no scheduler was there to see them. */
+/** What happens to occurrences that fell due while no scheduler was running. */
 export type MisfirePolicy =
-  /** They are left out; only the latest one still runs, if it is at most this late. */
+  /** Skips them, except that the latest one still runs if it is at most this late. */
   | { readonly kind: 'skip'; readonly withinMs: number }
-  /** The latest one is made up for, however late unless this is said; the others are left out. */
+  /** Makes up for the latest one, if it is at most this late (null: however late), and skips the others. */
   | { readonly kind: 'latest'; readonly withinMs: number | null }
-  /** Each is made up for, as far back as this and at most this many. */
+  /** Makes up for each of them, up to this far back and at most this many. */
   | { readonly kind: 'all'; readonly withinMs: number; readonly cap: number }
 
 export type MisfireKind = MisfirePolicy['kind']
 
 export interface MisfireOptions {
-  /** How late a run may be and still be made up for. */
+  /** Maximum delay after which a missed run is still made up for. */
   readonly within?: Duration
-  /** With `all`: at most this many, the latest ones. */
+  /** With `all`: maximum number of runs to make up for; the latest ones are kept. */
   readonly cap?: number
 }
 
 const latest: MisfirePolicy = Object.freeze({ kind: 'latest', withinMs: null })
 
-/** What holds where nothing is said: a repeat catches up, run after run; a calendar's times are worth making up for once. */
+/** The default policy: a repeat catches up run by run; for a calendar schedule one run makes up for all missed ones. */
 export function defaultMisfire({ kind }: Schedule): MisfirePolicy {
   return kind === 'repeat' ? misfirePolicy('all') : latest
 }
 
-/** Occurrences are remembered for a little longer than this, so none that has run is taken for a missed one. */
+/** Occurrences are stored a little longer than this, so one that has already run is never mistaken for a missed one. */
 export const longestMisfireMs = 7 * 86_400_000
 
 const defaultWithinMs = { skip: 60_000, latest: null, all: 86_400_000 } as const
@@ -51,7 +51,7 @@ export function misfirePolicy(kind: MisfireKind, options: MisfireOptions = {}): 
   return Object.freeze({ kind, withinMs } as MisfirePolicy)
 }
 
-/** Occurrences before this instant that nobody saw fall due are past their policy. */
+/** Occurrences before this instant that no scheduler saw fall due are too old for the policy. */
 export function missedBefore(schedule: CalendarSchedule, policy: MisfirePolicy, now: number): number {
   const tooLate = policy.withinMs === null ? Number.NEGATIVE_INFINITY : now - policy.withinMs
   const latest = policy.kind === 'all' ? null : schedule.previous(now + 1)
@@ -62,7 +62,7 @@ export function isMissed(schedule: CalendarSchedule, policy: MisfirePolicy, at: 
   return at < missedBefore(schedule, policy, now)
 }
 
-/** The occurrences after `seenUntil` and up to now that are to be made up for, oldest first. */
+/** The occurrences after `seenUntil` and up to now that must be made up for, oldest first. */
 export function madeUpFor(schedule: CalendarSchedule, policy: MisfirePolicy, seenUntil: number, now: number): readonly number[] {
   const oldest = Math.max(seenUntil + 1, policy.withinMs === null ? Number.NEGATIVE_INFINITY : now - policy.withinMs)
   const most = policy.kind === 'all' ? policy.cap : 1
@@ -75,12 +75,12 @@ export function madeUpFor(schedule: CalendarSchedule, policy: MisfirePolicy, see
   return instants
 }
 
-/** What a policy leaves to be made up for of a repeat that is behind. */
+/** The limits that a policy sets on how far a late repeat catches up. */
 export function catchUpLimits(policy: MisfirePolicy): { readonly withinMs: number; readonly cap: number } {
   return { withinMs: policy.withinMs ?? longestMisfireMs, cap: policy.kind === 'all' ? policy.cap : 1 }
 }
 
-/** Whether a run of a repeat that was stored ahead is past its policy: too late, or further behind than may be made up for. */
+/** Whether a stored run of a repeat is past its policy: too late, or further behind than the policy makes up for. */
 export function isMissedRepeat(schedule: RepeatSchedule, policy: MisfirePolicy, at: number, now: number): boolean {
   const { withinMs } = policy
   return (withinMs !== null && now - at > withinMs) || catchUp(schedule, at, now, catchUpLimits(policy)) > at

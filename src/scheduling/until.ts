@@ -1,7 +1,7 @@
 import { explainCalendar } from './explaining/explain.ts'
 import type { CalendarSchedule } from './schedule.ts'
 
-/** The same schedule without what is due after an instant. */
+/** The same schedule without occurrences after an instant. */
 export function endingAt(schedule: CalendarSchedule, until: number): CalendarSchedule {
   const bounded = (at: number | null) => (at !== null && at <= until ? at : null)
   const ending: Omit<CalendarSchedule, 'explain'> = {

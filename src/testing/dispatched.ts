@@ -3,22 +3,22 @@ import type { Treadle } from '../app/treadle.ts'
 import type { JobRecord } from '../queue/contract/store.ts'
 import { everyRecord } from './records.ts'
 
-/** A job that was dispatched, its JSON texts opened. */
+/** A dispatched job with its JSON parsed. */
 export interface DispatchedJob<Payload = unknown> extends Omit<JobRecord, 'payload' | 'result' | 'progress'> {
   readonly payload: Payload
   readonly result: unknown
   readonly progress: unknown
 }
 
-/** A job, by its key or by its builder; the part of a builder that is named here tells the type of the payload. */
+/** A job, given by its key or its builder; the builder determines the type of the payload. */
 export type DispatchableJob<Payload> = string | { readonly job: string; args(payload: Payload): unknown }
 
-/** Which of the dispatched jobs are meant. */
+/** Selects among the dispatched jobs. */
 export type DispatchPredicate<Payload> = (payload: Payload, job: DispatchedJob<Payload>) => boolean
 
 /**
- * What was dispatched, in the order of the dispatches, of one job or of all; whether it ran meanwhile makes no difference. What a
- * schedule put into the queue is left out, and so is what ended and was not kept.
+ * The dispatched jobs of one name or of all, in the order of dispatch, whether or not they have run since. Leaves out jobs
+ * created by schedules, and jobs that have ended and were not kept.
  */
 export async function dispatched<Payload = unknown>(
   jobs: Treadle,
@@ -32,7 +32,7 @@ export async function dispatched<Payload = unknown>(
   return found.reverse()
 }
 
-/** Throws unless such a job was dispatched; gives those that fit. The message lists what was dispatched instead. */
+/** Throws unless a matching job was dispatched; returns the matching jobs. The message lists what was dispatched instead. */
 export async function assertDispatched<Payload = unknown>(
   jobs: Treadle,
   job: DispatchableJob<Payload>,
@@ -46,7 +46,7 @@ export async function assertDispatched<Payload = unknown>(
   )
 }
 
-/** Throws if such a job was dispatched. */
+/** Throws if a matching job was dispatched. */
 export async function assertNotDispatched<Payload = unknown>(
   jobs: Treadle,
   job: DispatchableJob<Payload>,
@@ -68,7 +68,7 @@ function fitting<Payload>(
   return predicate === undefined ? found : found.filter((record) => predicate(record.payload, record))
 }
 
-/** The types vouch for the payload, as they do for the handler's. */
+/** The type of the payload is not checked at run time, as with handlers. */
 function opened<Payload>(record: JobRecord): DispatchedJob<Payload> {
   const { payload, result, progress } = record
   return { ...record, payload: JSON.parse(payload) as Payload, result: openedText(result), progress: openedText(progress) }

@@ -10,13 +10,13 @@ import { everyRecord } from './records.ts'
 
 /** Options of `drain`. */
 export interface DrainOptions extends Pick<RunOptions, 'concurrency' | 'queues' | 'jobs' | 'maxRescues' | 'signal'> {
-  /** The clock that the program was made with: it is moved forward over delays, retries, snoozes, repeats and rates. */
+  /** The clock of the program. It is moved forward past delays, retries, snoozes, repeats and rate limits. */
   readonly clock?: ManualClock
-  /** Follows the schedules too, and stops when so much time has passed on the clock. */
+  /** Also runs schedules, and stops when this much time has passed on the clock. */
   readonly for?: Duration
 }
 
-// Written as a record, so that the compiler asks for an entry when an option is added.
+// A record, so that the compiler requires an entry for each new option.
 const optionNames: Readonly<Record<keyof DrainOptions, true>> = {
   concurrency: true,
   queues: true,
@@ -28,9 +28,8 @@ const optionNames: Readonly<Record<keyof DrainOptions, true>> = {
 }
 
 /**
- * Runs everything that is due until nothing is. With a clock, what is due later or waits for a rate is run as well, each job at its own
- * instant.
- * Schedules and repeats never end, so they are followed only with `for`.
+ * Runs everything that is due until nothing is. With a clock, it also runs jobs that are due later or wait for a rate limit, each
+ * at its own instant. Schedules and repeats never end, so they run only with `for`.
  */
 export async function drain(jobs: Treadle, options: DrainOptions = {}): Promise<RunReport> {
   refuseUnknownOptions(options, Object.keys(optionNames), 'drain')
@@ -58,7 +57,7 @@ export async function drain(jobs: Treadle, options: DrainOptions = {}): Promise<
 
 const mostEndlessMoves = 10_000
 
-/** The next run of a repeat is stored when the one before it has ended, by a pass that comes after that. */
+/** The next run of a repeat is stored by the pass after the one in which the previous run has ended. */
 async function mayGoOn(jobs: Treadle, { succeeded, dead, cancelled, skipped }: RunReport): Promise<boolean> {
   if (succeeded + dead + cancelled + skipped === 0) return false
   if (jobs.definitions().some(({ fields }) => fields.schedule?.kind === 'repeat')) return true
@@ -71,7 +70,7 @@ function endOf(clock: ManualClock | undefined, duration: Duration | undefined): 
   return clock.now() + parseDuration(duration, 'for')
 }
 
-/** When the next job that this drain would run falls due, or may start by its rates. */
+/** When the next job that this drain would run is due, or may start according to its rate limits. */
 async function nextDueAt(jobs: Treadle, { queues, jobs: only }: DrainOptions): Promise<number | null> {
   const store = await jobs.store()
   const [paused, pausedJobs] = [await store.pausedQueues(), await store.pausedJobs()]
@@ -98,7 +97,7 @@ async function nextDueAt(jobs: Treadle, { queues, jobs: only }: DrainOptions): P
   return earliest
 }
 
-/** Null where no rate holds it back. */
+/** Null if no rate limit holds it back. */
 async function nextTokenAt({ id }: JobRecord, jobs: Treadle): Promise<number | null> {
   const { reasons } = await jobs.why(id)
   const instants = reasons.flatMap(({ rule, until }) => (rule === 'rate' && until !== null ? [until.getTime()] : []))

@@ -1,13 +1,13 @@
 import type { Clock, Timer } from '../core/time/clock.ts'
 
-/** 2026-01-01T00:00:00Z: far enough from zero that a mistaken "0 is never" shows. */
+/** 2026-01-01T00:00:00Z: far enough from zero to expose code that treats 0 as "never". */
 export const defaultStartMs = Date.UTC(2026, 0, 1)
 
 /** A clock that stands still until it is moved by hand. */
 export class ManualClock implements Clock {
   #nowMs: number
   #random: () => number = () => 0.5
-  // Insertion order is the order of creation, which decides between timers that are due at the same instant.
+  // Insertion order is creation order, which breaks ties between timers due at the same instant.
   readonly #timers = new Set<Pending>()
 
   constructor(startMs: number = defaultStartMs) {
@@ -28,19 +28,19 @@ export class ManualClock implements Clock {
     return { cancel: () => void this.#timers.delete(pending) }
   }
 
-  /** Where chance comes from; 0.5 forever until this is called. */
+  /** Sets the source of randomness; until then it is always 0.5. */
   setRandom(source: () => number): void {
     this.#random = source
   }
 
-  /** When the next timer is due, or null when there is none. */
+  /** When the next timer is due, or null if there is none. */
   get nextTimerAt(): number | null {
     return this.#next()?.dueAt ?? null
   }
 
   /**
-   * Moves time forward. Timers on the way fire in the order of their due times, each at its own instant, and the work that they
-   * start is given turns of the event loop before the next one fires. It never waits for real time.
+   * Moves time forward. Timers on the way fire in order, each at its own instant, and the work they start gets turns of the event
+   * loop before the next one fires. Never waits for real time.
    */
   async advance(ms: number): Promise<void> {
     const target = this.#nowMs + ms
@@ -62,7 +62,7 @@ export class ManualClock implements Clock {
   }
 }
 
-/** A repeatable source of chance (mulberry32), uniform in [0, 1). */
+/** A repeatable source of randomness (mulberry32), uniform in [0, 1). */
 export function seededRandom(seed: number): () => number {
   let state = seed | 0
   return () => {

@@ -2,7 +2,7 @@ import type { JobFilter, JobRecord, JobStore } from '../queue/contract/store.ts'
 
 const pageSize = 500
 
-/** All jobs that fit the filter, newest first, page after page. */
+/** All jobs that match the filter, newest first, page by page. */
 export async function* everyRecord(store: JobStore, filter: Omit<JobFilter, 'limit' | 'before'>): AsyncGenerator<JobRecord> {
   let page = await store.list({ ...filter, limit: pageSize })
   while (page.length > 0) {

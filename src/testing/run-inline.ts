@@ -17,17 +17,17 @@ import type { Outcome } from '../execution/end/outcome.ts'
 
 /** Options of `runInline`. */
 export interface InlineOptions extends Pick<DispatchOptions, 'queue' | 'meta' | 'retries' | 'maxRetries' | 'timeout'> {
-  /** Which attempt the handler is told that this is; 1 by default. */
+  /** The attempt number that the handler sees; 1 by default. */
   readonly attempt?: number
   /** Cancels the run. */
   readonly signal?: AbortSignal
   readonly clock?: Clock
   readonly logger?: Logger
-  /** Hears what the handler says of its progress. */
+  /** Called with the progress that the handler reports. */
   readonly onProgress?: (progress: Json) => void
 }
 
-// Written as a record, so that the compiler asks for an entry when an option is added.
+// A record, so that the compiler requires an entry for each new option.
 const optionNames: Readonly<Record<keyof InlineOptions, true>> = {
   queue: true,
   meta: true,
@@ -49,8 +49,8 @@ const maxBytes = 1024 * 1024
 const leaseMs = 30_000
 
 /**
- * Runs a job's handler once, here, without a queue: the schemas, filters, hooks and the timeout are those of a real attempt. Gives
- * the result as `run.result()` would, or throws what the handler threw. Nothing is stored, retried or remembered.
+ * Runs a job's handler once, in this process and without a queue, with the schemas, filters, hooks and timeout of a real attempt.
+ * Returns the result as `run.result()` would, or throws what the handler threw. Nothing is stored or retried.
  */
 export async function runInline<Input, Result, Payload>(
   job: JobBuilder<Input, Result, Payload>,
@@ -58,7 +58,7 @@ export async function runInline<Input, Result, Payload>(
 ): Promise<Awaited<Result>> {
   const options = args[1] ?? {}
   refuseUnknownOptions(options, Object.keys(optionNames), 'runInline')
-  // A key would be claimed in a backend, and there is none.
+  // A key would have to be claimed in a backend, and there is none.
   const definition = job.toDefinition().withIdempotencyKey(null)
   const envelope = await sealed(definition, args.length === 0 ? noPayload : args[0], options)
   return resultOf(await attempt(definition, envelope, options), job.job) as Awaited<Result>
@@ -96,7 +96,7 @@ async function attempt(definition: JobDefinition, envelope: Envelope, options: I
       schedules: undefined,
       environment: null,
       clock,
-      // Whoever calls a job by hand admits it.
+      // Calling a job by hand implies permission to run it.
       allow: { [envelope.queue]: [envelope.job] },
       maxResultBytes: maxBytes,
       isolates: null,
@@ -120,7 +120,7 @@ async function attempt(definition: JobDefinition, envelope: Envelope, options: I
   }
 }
 
-/** Nothing is stored that could be kept. */
+/** Irrelevant here, since nothing is stored. */
 const keptAlways = { succeeded: 0, dead: 0, cancelled: 0, skipped: 0 }
 
 function resultOf(outcome: Outcome, job: string): unknown {

@@ -2,7 +2,10 @@ import { closeSync, constants, copyFileSync, fsyncSync, linkSync, openSync, rena
 import { dirname } from 'node:path'
 import { randomToken } from '../id.ts'
 
-/** Makes a file that only its owner can read, whole and on disk before anybody finds it by its name. Fails with EEXIST where it is there. */
+/**
+ * Creates a file that only its owner can read. It is complete and on disk before it appears under its name. Fails with EEXIST if
+ * the file exists.
+ */
 export function createDurably(path: string, text: string): void {
   const draft = writeDraft(path, text)
   try {
@@ -13,7 +16,7 @@ export function createDurably(path: string, text: string): void {
   syncFolderOf(path)
 }
 
-/** Puts another text in the place of a file, at once: whoever reads it finds the old text or the new one. */
+/** Replaces the contents of a file atomically: readers see either the old text or the new one. */
 export function replaceDurably(path: string, text: string): void {
   const draft = writeDraft(path, text)
   try {
@@ -25,13 +28,13 @@ export function replaceDurably(path: string, text: string): void {
   syncFolderOf(path)
 }
 
-/** The name of a file outlives a power cut only when its folder was synced. */
+/** The name of a file survives a power failure only if its folder was synced. */
 export function syncFolderOf(path: string): void {
   let folder: number
   try {
     folder = openSync(dirname(path), constants.O_RDONLY)
   } catch {
-    // Windows opens no folders, and some folders may be used but not read.
+    // Windows cannot open folders, and some folders may be used but not read.
     return
   }
   try {
@@ -41,7 +44,7 @@ export function syncFolderOf(path: string): void {
   }
 }
 
-/** Some file systems sync nothing, and say so; that the disk has failed is told. */
+/** Some file systems do not support sync, and report so; failures of the disk are thrown. */
 export function sync(descriptor: number): void {
   try {
     fsyncSync(descriptor)
@@ -67,7 +70,7 @@ function writeDraft(path: string, text: string): string {
   return draft
 }
 
-/** Some file systems have no hard links: there another program may see the file before it is whole, for a moment. */
+/** Some file systems have no hard links. There, another program may briefly see an incomplete file. */
 function link(draft: string, path: string): void {
   try {
     linkSync(draft, path)

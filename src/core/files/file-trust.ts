@@ -3,19 +3,19 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { TreadleError } from '../errors.ts'
 import { environmentVariable, processUser } from '../process/environment.ts'
 
-/** Whose files are run beside one's own and those of root: numbers of users with commas between them, or `*` for everybody's. */
+/** Users whose files are trusted, in addition to one's own and root's: comma-separated user ids, or `*` for everyone. */
 export const trustVariable = 'TREADLE_TRUSTED_OWNERS'
 
-/** Throws `FILE_UNTRUSTED` for a file that somebody else could have written: to run it is to give them one's own rights. */
+/** Throws `FILE_UNTRUSTED` for a file that another user could have written: running it would give them our privileges. */
 export function refuseUntrusted(path: string): void {
   const problem = trustProblem(path)
   if (problem !== undefined) throw new TreadleError('FILE_UNTRUSTED', problem)
 }
 
 /**
- * Why a file must not be used, or undefined when it may. As ssh does with its own files: it belongs to this user or to root, nobody
- * else may write to it, and the same holds for every folder above it and for every link on the way, with the folders above that. In
- * a folder with the sticky bit others can make files, but not replace those of somebody else.
+ * Returns why a file must not be used, or undefined if it may. Like ssh, it requires that the file belongs to this user or to
+ * root and that no one else can write to it, and the same for every folder above it and for every link on the way, with the
+ * folders above that. In a folder with the sticky bit, others can create files but cannot replace those of another user.
  */
 export function trustProblem(path: string, threat = 'who could have anything run'): string | undefined {
   const user = processUser()
@@ -29,7 +29,7 @@ export function trustProblem(path: string, threat = 'who could have anything run
   return undefined
 }
 
-/** The same of the file alone that a path leads to, whatever is above it. */
+/** Like `trustProblem`, but checks only the file itself and not the folders above it. */
 export function ownTrustProblem(path: string, threat: string): string | undefined {
   const user = processUser()
   if (user === undefined) return undefined
@@ -38,25 +38,25 @@ export function ownTrustProblem(path: string, threat: string): string | undefine
   try {
     return problemAt(realpathSync(path), trusted, threat)
   } catch {
-    // It is not there, or whoever opens it says what is wrong with it.
+    // The file is missing, or opening it will report what is wrong.
     return undefined
   }
 }
 
-/** Whether what that user owns is as good as one's own. */
+/** Whether files of that user are trusted like one's own. */
 export function isTrustedOwner(owner: number, user: number): boolean {
   const trusted = trustedOwners(user)
   return trusted === 'everybody' || trusted.includes(owner)
 }
 
-/** Whether everybody may make files there, as in the system's temporary folder. */
+/** Whether everyone can create files there, as in the system's temporary folder. */
 export function isShared(folder: string): boolean {
   return processUser() !== undefined && ((statOf(folder)?.mode ?? 0) & forEverybody) !== 0
 }
 
 const forEverybody = 0o002
 const forGroup = 0o020
-/** Who may write to the folder can remove only what is their own. */
+/** Users who can write to the folder can remove only their own files. */
 const sticky = 0o1000
 const root = 0
 
@@ -66,15 +66,15 @@ function trustedOwners(user: number): Trusted {
   const said = environmentVariable(trustVariable)
   if (said?.trim() === '*') return 'everybody'
   const named = (said ?? '').split(',').filter((each) => /^\s*\d+\s*$/.test(each))
-  // As git does: who became root by sudo has used that right to run this.
+  // As in git: a user who became root with sudo has used that privilege to run this.
   const caller = user === root ? environmentVariable('SUDO_UID') : undefined
   return [root, user, ...[...named, ...(caller === undefined ? [] : [caller])].map(Number)]
 }
 
-/** The file, the folders above it, and where links lead, each with what is above it. */
+/** The file, the folders above it, and the targets of links with the folders above them. */
 function wayTo(path: string): ReadonlySet<string> {
   const way = new Set<string>()
-  /** Adds it and all above it, and gives where it leads. */
+  /** Adds the path and everything above it, and returns where it leads. */
   function add(at: string): string {
     const above = dirname(at)
     const place = above === at ? at : join(add(above), basename(at))
@@ -87,14 +87,14 @@ function wayTo(path: string): ReadonlySet<string> {
   return way
 }
 
-/** As many as Linux follows before it calls them a loop. */
+/** Maximum number of links that Linux follows before it reports a loop. */
 const mostLinks = 40
 
 function linkAt(path: string): string | undefined {
   try {
     return readlinkSync(path)
   } catch {
-    // Whoever opens it says what is wrong with it.
+    // Opening it will report what is wrong.
     return undefined
   }
 }
@@ -104,7 +104,7 @@ function problemAt(path: string, trusted: readonly number[], threat: string): st
   if (found === undefined) return undefined
   const what = `${path} belongs to another user (${found.uid})`
   if (!trusted.includes(found.uid)) return `${what}, ${threat}. ${ownerAdvice(path, found)}`
-  // The rights of a link are those of what it leads to.
+  // A link has the permissions of its target.
   if (found.isSymbolicLink() || (found.isDirectory() && (found.mode & sticky) !== 0)) return undefined
   if ((found.mode & forEverybody) !== 0) return writable(path, found, 'everybody', threat)
   const isForGroup = (found.mode & forGroup) !== 0 && !isPrivateGroup(found.gid, trusted)
@@ -122,12 +122,12 @@ function writable(path: string, { mode }: Stats, who: string, threat: string): s
   return `${path} may be written to by ${who} (mode ${rights}), ${threat}. Run: chmod go-w ${quoted(path)}`
 }
 
-/** So that a shell understands it. */
+/** Quotes a path for the shell. */
 export function quoted(path: string): string {
   return /^[\w./+@%:,-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`
 }
 
-/** Many systems give each user a group of their own and let it write: whether others are in it is written in two files. */
+/** Many systems give each user a private group with write access; two system files tell whether others are in it. */
 function isPrivateGroup(group: number, trusted: readonly number[]): boolean {
   try {
     const users = entriesOf('/etc/passwd').map(([name, , id, first]) => ({ name, id: Number(id), first: Number(first) }))

@@ -1,8 +1,8 @@
 import { TreadleError } from '../errors.ts'
 
 /**
- * A file of this library, by its path from the library's folder. What is named here by a text that ends in `.js` is begun by its
- * path, as a thread or a process: the build makes a file of each.
+ * A file of this library, by its path relative to the library's folder. Paths that end in `.js` are started as a thread or a
+ * process; the build creates a file for each of them.
  */
 export function ownFile(path: string): URL {
   const folder = ownFolder()
@@ -11,8 +11,8 @@ export function ownFile(path: string): URL {
 }
 
 /**
- * The folder with all of this library, built or not: the build keeps this module in a file of its own, under its own path.
- * Undefined where that is not so, because a bundler has put the library into a file of the program: the other files are not there.
+ * The folder of this library, built or not: the build keeps this module in a file of its own, at the same path. Undefined if a
+ * bundler has merged the library into a file of the program, since its other files are then missing.
  */
 export function ownFolder(module: string | undefined = import.meta.url): URL | undefined {
   const isItself = module !== undefined && /\/core\/files\/own-file\.[jt]s$/.test(new URL(module).pathname)
@@ -24,7 +24,7 @@ function bundledText(module: string | undefined): string {
   return `Treadle was bundled into ${where}, and the files that it needs are not there. Leave it out of the bundle: ${lines.join('; ')}`
 }
 
-/** What is to be added, for each bundler. */
+/** What to add to the configuration of each bundler. */
 const lines = [
   "Next: serverExternalPackages: ['treadle'] in next.config",
   "esbuild, tsup and Rollup: external: ['treadle']",

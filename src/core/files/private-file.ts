@@ -5,23 +5,27 @@ import { processUser } from '../process/environment.ts'
 import { sync, syncFolderOf } from './durable-file.ts'
 import { isTrustedOwner, ownerAdvice, quoted, trustProblem } from './file-trust.ts'
 
-/** A file that holds a secret, as messages speak of it. */
+/** A file that contains a secret, as described in messages. */
 export interface PrivateFile {
   readonly path: string
-  /** Such as `key file`. */
+  /** For example, `key file`. */
   readonly what: string
   readonly code: ErrorCode
 }
 
 /**
- * What a file holds that is nobody else's business; undefined where there is none. As ssh does, it refuses a file that others can
- * read, write or put another in the place of, at any folder or link on the way to it. The checks are made on the open file, so that it cannot be exchanged in between. Windows has no such rights.
+ * Reads a secret file; undefined if it does not exist. Like ssh, it rejects a file that others can read, write or replace, at any
+ * folder or link on the way to it. The checks are made on the open file, so that it cannot be swapped in between. Windows has no
+ * such permissions.
  */
 export function readPrivateFile(file: PrivateFile): string | undefined {
   return withPrivateFile(file, (descriptor) => readFileSync(descriptor, 'utf8'))
 }
 
-/** The same, of a file that something will depend on which outlives a power cut: then the file must too, whoever made it. */
+/**
+ * Like `readPrivateFile`, and syncs the file, whoever created it: durable data will depend on it, so it must survive a power
+ * failure too.
+ */
 export function readDurablePrivateFile(file: PrivateFile): string | undefined {
   return withPrivateFile(file, (descriptor) => {
     const text = readFileSync(descriptor, 'utf8')
@@ -31,7 +35,7 @@ export function readDurablePrivateFile(file: PrivateFile): string | undefined {
   })
 }
 
-/** Before a secret is written there. */
+/** Throws if others could access a secret that is about to be written there. */
 export function refuseOpenFolder(file: PrivateFile): void {
   refuseProblem(file, dirname(resolve(file.path)))
 }
@@ -39,7 +43,7 @@ export function refuseOpenFolder(file: PrivateFile): void {
 function withPrivateFile(file: PrivateFile, read: (descriptor: number) => string): string | undefined {
   let descriptor: number
   try {
-    // A pipe would be waited for until somebody writes to it.
+    // Opening a pipe would otherwise block until someone writes to it.
     descriptor = openSync(file.path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined

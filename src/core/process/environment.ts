@@ -1,6 +1,6 @@
 import { homedir, hostname } from 'node:os'
 
-/** The only place where the library touches the process that it runs in; signals are in `worker/loop/signals.ts`. */
+/** This module is the only place where the library touches its process; signals are in `worker/loop/signals.ts`. */
 
 export function environmentVariable(name: string): string | undefined {
   const value = process.env[name]
@@ -13,7 +13,7 @@ export function workingFolder(): string {
 
 let standInFolder: string | undefined
 
-/** While this is loaded, the working folder is another one: a thread cannot change that of its process. */
+/** Uses another working folder while loading: a thread cannot change that of its process. */
 export async function inFolder<Loaded>(folder: string, load: () => Promise<Loaded>): Promise<Loaded> {
   standInFolder = folder
   try {
@@ -23,7 +23,7 @@ export async function inFolder<Loaded>(folder: string, load: () => Promise<Loade
   }
 }
 
-/** The file that Node was started with; undefined where there is none. */
+/** The script that Node was started with; undefined if there is none. */
 export function mainScript(): string | undefined {
   return process.argv[1]
 }
@@ -32,12 +32,12 @@ export function processId(): number {
   return process.pid
 }
 
-/** The program that runs this very process, for handlers that start another Node. */
+/** The Node executable of this process, for handlers that start another Node. */
 export function nodeBinary(): string {
   return process.execPath
 }
 
-/** Keeps Node from warning its user of a built-in module that Treadle chose and tests. */
+/** Suppresses Node's experimental warning for a built-in module that Treadle chose and tests. */
 export async function withoutExperimentalWarning<Loaded>(load: () => Promise<Loaded>): Promise<Loaded> {
   const { emitWarning } = process
   process.emitWarning = ((warning: string | Error, ...rest: never[]) => {
@@ -52,8 +52,8 @@ export async function withoutExperimentalWarning<Loaded>(load: () => Promise<Loa
 }
 
 /**
- * Sends the signal to every process of the group that `pid` leads; signal 0 only asks whether there is one. False when nothing was
- * reached. Windows has no process groups: there it reaches the leader alone.
+ * Sends the signal to every process of the group led by `pid`; signal 0 only checks whether there is one. Returns false if there
+ * was no such process. Windows has no process groups, so there it reaches only the leader.
  */
 export function signalProcessGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
@@ -67,25 +67,25 @@ export function hasProcessGroups(): boolean {
   return process.platform !== 'win32'
 }
 
-/** Whether that process is still there and the parent of this one. Windows never gives a process another parent. */
+/** Whether that process still exists and is the parent of this one. Windows never changes the parent of a process. */
 export function isParent(pid: number): boolean {
   if (process.ppid !== pid) return false
   return process.platform !== 'win32' || signalProcessGroup(pid, 0)
 }
 
-/** What the system has given to this process, with all its threads. */
+/** Resident memory of this process, including all its threads. */
 export function ownMemoryBytes(): number {
   return process.memoryUsage.rss()
 }
 
-/** At once, and with it the group that it leads; one that leads none ends alone. */
+/** Kills this process immediately, along with the process group it leads, if any. */
 export function endOwnProcess(): void {
   if (!signalProcessGroup(process.pid, 'SIGKILL')) process.kill(process.pid, 'SIGKILL')
 }
 
 const exitHooks = new Set<() => void>()
 
-/** Calls this when the program exits, in whatever way it does that by itself. What is given back takes it back. */
+/** Calls the hook when the program exits by itself. Returns a function that removes the hook. */
 export function onExit(hook: () => void): () => void {
   if (exitHooks.size === 0) process.on('exit', runExitHooks)
   exitHooks.add(hook)
@@ -103,7 +103,7 @@ export function hostName(): string {
   return hostname()
 }
 
-/** The user that this process acts as; undefined where the system has no such numbers. */
+/** The user id of this process; undefined if the system has no user ids. */
 export function processUser(): number | undefined {
   return process.geteuid?.()
 }

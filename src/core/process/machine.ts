@@ -1,17 +1,17 @@
 import { cpus, loadavg } from 'node:os'
 import { computedMs } from './process-time.ts'
 
-/** How busy the machine and this process were since the last look. */
+/** How busy the machine and this process have been since the last measurement. */
 export interface MachineUse {
-  /** The share of all cores' time that was in use, from 0 to 1. */
+  /** The fraction of all cores in use, from 0 to 1. */
   readonly cpu: number
-  /** The time that this process used, in cores: 1.5 is one and a half of them. */
+  /** CPU use of this process, in cores: 1.5 is one and a half cores. */
   readonly processCpu: number
-  /** The memory that the system has given to this process. */
+  /** Resident memory of this process. */
   readonly memoryBytes: number
 }
 
-/** How many processes of the machine wanted to run, on the average of the last minute. Always 0 on Windows. */
+/** The load average of the last minute. Always 0 on Windows. */
 export function loadAverage(): number {
   return loadavg()[0] as number
 }
@@ -20,7 +20,7 @@ export function coreCount(): number {
   return Math.max(1, cpus().length)
 }
 
-/** Each call of the answer tells of the time since the one before. */
+/** Returns a function; each call measures the time since the previous one. */
 export function machineMeter(): () => MachineUse {
   let last = read()
   return () => {

@@ -1,6 +1,6 @@
 import { TreadleError } from '../errors.ts'
 
-/** Bytes, or a text such as `'256mb'`, `'1.5gb'`. A kilobyte has 1024 bytes. */
+/** A number of bytes, or a string such as `'256mb'` or `'1.5gb'`. A kilobyte is 1024 bytes. */
 export type ByteSize = number | string
 
 const unitBytes: Readonly<Record<string, number>> = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 }

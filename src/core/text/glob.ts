@@ -1,9 +1,9 @@
-/** Whether a text fits a pattern. */
+/** Whether a text matches a pattern. */
 export type Glob = (text: string) => boolean
 
 /**
- * The GLOB of SQLite: `*` is any text, `?` any one character, `[abc]`, `[a-z]` and `[^a-z]` one of a set or one that is not in it.
- * All else stands for itself, and case counts. A set that is not closed fits nothing.
+ * SQLite's GLOB: `*` matches any text, `?` any single character, and `[abc]`, `[a-z]` and `[^a-z]` a character in or not in a
+ * set. Everything else matches itself, case-sensitively. An unclosed set matches nothing.
  */
 export function glob(pattern: string): Glob {
   if (!special.test(pattern)) return (text) => text === pattern
@@ -19,7 +19,7 @@ const anyOne = Symbol('?')
 
 interface CharacterSet {
   readonly isInverted: boolean
-  /** Pairs of the first and the last. */
+  /** Pairs of first and last character. */
   readonly ranges: readonly (readonly [number, number])[]
 }
 
@@ -55,7 +55,7 @@ function partsOf(pattern: readonly number[]): readonly Part[] | undefined {
   return parts
 }
 
-/** A `]` that comes first is in the set, and so is a `-` that has no character on both sides. */
+/** A leading `]` belongs to the set, and so does a `-` without a character on both sides. */
 function setAt(pattern: readonly number[], start: number): { readonly set: CharacterSet; readonly end: number } | undefined {
   const ranges: (readonly [number, number])[] = []
   const isInverted = pattern[start] === caret
@@ -80,7 +80,7 @@ function setAt(pattern: readonly number[], start: number): { readonly set: Chara
   return { set: { isInverted, ranges }, end: at }
 }
 
-/** Only the last `*` is ever tried again with more, so the work is at most the product of both lengths. */
+/** Only the last `*` ever backtracks, so the work is at most the product of both lengths. */
 function fits(parts: readonly Part[], text: readonly number[]): boolean {
   let part = 0
   let at = 0

@@ -1,20 +1,20 @@
 import { type ErrorCode, TreadleError } from '../errors.ts'
 
-/** Anything that survives JSON unchanged. */
+/** Any value that survives JSON unchanged. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 
 const maxDepth = 100
 
 export interface JsonLimits {
-  /** What is being written, for the error: `payload of "send-email"`. */
+  /** What is being serialized, for the error: `payload of "send-email"`. */
   readonly what: string
   readonly maxBytes: number
   readonly invalid?: ErrorCode
 }
 
 /**
- * The JSON text of a value, or a `TreadleError` that names the part that JSON would drop or change in silence:
- * a function, a BigInt, NaN, a Map, an Error, a circle. Properties that are `undefined` are left out, as JSON does.
+ * Serializes a value. Throws a `TreadleError` that names any part that JSON would silently drop or change: a function, a BigInt,
+ * NaN, a Map, an Error, a circular reference. Properties that are `undefined` are left out, as in JSON.
  */
 export function toJson(value: unknown, limits: JsonLimits): string {
   refuseUnsound(value, limits)
@@ -23,13 +23,13 @@ export function toJson(value: unknown, limits: JsonLimits): string {
   return text
 }
 
-/** The same of a value that is written already, as this text. */
+/** Makes the same checks on a value that has already been serialized to this text. */
 export function refuseWritten(value: unknown, text: string, limits: JsonLimits): void {
   refuseUnsound(value, limits)
   refuseTooLarge(text, limits)
 }
 
-/** A text that is several times too long is not written at all: a few values that stand in it again and again can make it endless. */
+/** A text several times too long is not written at all: a few values that are referenced again and again can make it endless. */
 const mostTimesTooLong = 8
 
 function refuseUnsound(value: unknown, limits: JsonLimits): void {
@@ -40,7 +40,7 @@ function refuseUnsound(value: unknown, limits: JsonLimits): void {
   if (problem !== undefined) throw new TreadleError(invalid, `The ${what} is not JSON: ${problem}`)
 }
 
-/** How much more may be written, counted by the least that each part takes. */
+/** The remaining space, counted by the minimum size of each part. */
 class Room {
   #left: number
 
@@ -62,7 +62,7 @@ function refuseTooLarge(text: string, { what, maxBytes }: JsonLimits): void {
   throw tooLarge(String(byteLength(text)), { what, maxBytes })
 }
 
-/** Also in a browser. */
+/** Works in a browser too. */
 function byteLength(text: string): number {
   return typeof Buffer === 'undefined' ? new TextEncoder().encode(text).length : Buffer.byteLength(text)
 }
@@ -116,7 +116,7 @@ function objectProblem(value: object, path: string, depth: number, room: Room): 
 
 const opaque = [Map, Set, WeakMap, WeakSet, WeakRef, Promise, Error, RegExp, ArrayBuffer, SharedArrayBuffer] as const
 
-/** JSON would write only the members of these, and leave out what they are about. */
+/** Whether JSON would write only the members and drop what the object is about. */
 function holdsMoreThanMembers(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype === Object.prototype || prototype === null) return false
@@ -138,7 +138,7 @@ function at(path: string): string {
 
 const longestPath = 80
 
-/** Where a part is shows at both ends; what leads round a circle between them says nothing. */
+/** Keeps both ends of the path, which locate the part; the middle of a circular reference adds nothing. */
 function shortened(path: string): string {
   if (path.length <= longestPath) return path
   return `${path.slice(0, longestPath / 2)}…${path.slice(-longestPath / 4)}`

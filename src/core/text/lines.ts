@@ -1,9 +1,9 @@
 import { StringDecoder } from 'node:string_decoder'
 
-/** A line that never ends is cut, so that it does not fill the memory. */
+/** Maximum length of a line; longer ones are cut to limit memory use. */
 const longestLine = 8_192
 
-/** Cuts what a program prints into lines, as it comes. */
+/** Splits a program's output into lines as it arrives. */
 export class LineSplitter {
   readonly #onLine: (line: string) => void
   readonly #decoder = new StringDecoder('utf8')
@@ -23,7 +23,7 @@ export class LineSplitter {
     }
   }
 
-  /** What was printed without a line break after it. */
+  /** Emits the last line if it has no line break. */
   end(): void {
     const rest = this.#rest + this.#decoder.end()
     this.#rest = ''

@@ -4,7 +4,7 @@ import { shown } from './shown.ts'
 const deepest = 6
 const mostMembers = 100
 
-/** A value as a log line can have it: JSON without passwords, errors as their name, message and stack. It never throws. */
+/** A value as JSON for a log line, without passwords; errors as name, message and stack. Never throws. */
 export function loggableJson(value: unknown): string {
   try {
     return JSON.stringify(loggable(value, 0)) ?? JSON.stringify(shown(value))

@@ -1,7 +1,7 @@
-/** What stands in place of a secret. */
+/** Replaces a secret. */
 const mask = '***'
 
-/** A URL as it may be shown, well formed or not: without passwords, in front of its host or among its parameters. */
+/** A URL that is safe to show, well formed or not: without passwords before its host or in its parameters. */
 export function maskedUrl(url: string): string {
   const withoutPassword = ofFiles.test(url) || credentialFree.test(url) ? url : withoutCredentials(url)
   return withoutPassword.replaceAll(parameter, (whole, start: string, name: string, value: string) => {
@@ -12,8 +12,8 @@ export function maskedUrl(url: string): string {
 }
 
 /**
- * A text that may quote a URL or a password, as messages of drivers do, without them. What is only a name with a colon (`to:ada@…`)
- * stays, because a text is seldom about a URL.
+ * Removes URLs' credentials and passwords from a text such as a driver's message. A mere name with a colon (`to:ada@…`) is kept,
+ * because most texts are not about URLs.
  */
 export function masked(text: string): string {
   if (!suspicious.test(text)) return text
@@ -24,12 +24,12 @@ export function masked(text: string): string {
     .replaceAll(member, `$1$2${mask}$2`)
 }
 
-/** Whether what is called so is not to be shown. */
+/** Whether a value with this name must not be shown. */
 export function isSecretName(name: string): boolean {
   return memberName.test(name)
 }
 
-/** An error with all that hangs on it, for whoever prints it whole: it is changed where it holds a secret. */
+/** Masks secrets in an error and everything attached to it, in place, for callers that print it whole. */
 export function maskError(thrown: unknown, depth = 0): void {
   try {
     if (!(thrown instanceof Error) || depth > deepest) return
@@ -42,13 +42,13 @@ export function maskError(thrown: unknown, depth = 0): void {
     maskError(thrown.cause, depth + 1)
     if (thrown instanceof AggregateError) for (const inner of thrown.errors) maskError(inner, depth + 1)
   } catch {
-    // It cannot be read or changed, and is printed by nobody who could read it.
+    // It cannot be read or changed, so it cannot be printed either.
   }
 }
 
 const deepest = 5
 const ofFiles = /^\s*(?:sqlite|memory|sync):/i
-/** A host, a port, a path and parameters, and no `@` before those. */
+/** A host, port, path and parameters, with no `@` before them. */
 const credentialFree = /^\s*[a-z][a-z0-9+.-]*:\/\/(?:\[[^\]]*\]|[^\s:/?#@[\]]*)(?::\d{1,5})?(?:\/[^@?#]*)?\?(?=[\w.%-]+=)/i
 const parameter = /(^|[?&;]\s*)([^=&;?]+)=([^&;]*)/g
 const secretNames = 'password|passwd|passphrase|pwd|token|secret|sharedaccesskey|accesskey|api[_-]?key|credential'
@@ -57,7 +57,7 @@ const secretName = new RegExp(`${secretNames}|pass|signature`, 'i')
 const memberName = new RegExp(secretNames, 'i')
 
 const suspicious = /@|%40|pass|pwd|token|secret|key|credential/i
-// Every repetition has a bound, so that no text takes long.
+// Every repetition is bounded, so that no input takes long to match.
 const databaseUrl =
   /\b(?:postgres(?:ql)?|mysql|mariadb|rediss?|amqps?|mongodb(?:\+srv)?):(?:[\\/]{1,4}[^\n]{0,500}|[^\s"'`]{1,500})(?:@|%40)/gi
 const anyUrl = /\b[a-z][a-z0-9+.-]{0,20}:[\\/]{2}[^\s"'`<>]{0,500}@/gi
@@ -70,7 +70,7 @@ const member = new RegExp(
   'gi',
 )
 
-/** The password may hold anything, also what should have been escaped: it ends at the last `@`. */
+/** The password may contain anything, even unescaped characters: it ends at the last `@`. */
 function withoutCredentials(url: string): string {
   const end = Math.max(url.lastIndexOf('@'), url.includes('@') ? -1 : url.toLowerCase().lastIndexOf('%40'))
   if (end < 0) return url

@@ -1,9 +1,12 @@
-/** Whether a name fits one of these patterns; null is all names. */
+/** Whether a name matches one of these patterns; null matches all names. */
 export function isAmong(patterns: readonly string[] | null | undefined, name: string): boolean {
   return patterns?.some((pattern) => fitsPattern(pattern, name)) ?? true
 }
 
-/** Whether a name fits a pattern in which `*` stands for any text, also none; all else stands for itself, and case counts. */
+/**
+ * Whether a name matches a pattern in which `*` stands for any text, including none. Everything else matches itself,
+ * case-sensitively.
+ */
 export function fitsPattern(pattern: string, name: string): boolean {
   const [start = '', ...rest] = pattern.split('*')
   const end = rest.pop()

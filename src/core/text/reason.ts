@@ -1,9 +1,9 @@
 import { messageOf } from '../errors.ts'
 import { masked } from './masking.ts'
 
-/** Why something failed, as it is written down: short enough to be stored with a job. */
+/** The reason for a failure, short enough to be stored with a job. */
 export interface WrittenReason {
-  /** `fetch failed: connect ECONNREFUSED 127.0.0.1:80`: what was thrown, then what caused it. */
+  /** What was thrown, followed by its causes: `fetch failed: connect ECONNREFUSED 127.0.0.1:80`. */
   readonly message: string
   readonly code?: string
   readonly stack?: string
@@ -13,7 +13,7 @@ const maxMessageLength = 2_000
 const maxStackLength = 8_000
 const maxCodeLength = 100
 
-/** A thrown value can be anything, also one whose very properties throw. */
+/** A thrown value may be anything, even one whose properties throw. */
 export function writtenReason(thrown: unknown): WrittenReason {
   const reason = reasonOf(thrown, new Set())
   const code = textOf(() => (thrown as { code?: unknown } | null | undefined)?.code)
@@ -28,11 +28,11 @@ export function writtenReason(thrown: unknown): WrittenReason {
 interface Reason {
   readonly message: string
   readonly stack: string | undefined
-  /** The errors that it stands for, and its cause. */
+  /** The errors that it aggregates, and its cause. */
   readonly because: readonly Reason[]
 }
 
-/** So many are told in all: a chain of causes may be a circle, and a list of errors a long one. */
+/** Maximum number of reasons in total: causes may be circular, and a list of errors may be long. */
 const mostReasons = 10
 
 function reasonOf(thrown: unknown, seen: Set<unknown>): Reason {
@@ -54,17 +54,17 @@ function causesOf(thrown: unknown): readonly unknown[] {
   return [...(Array.isArray(errors) ? errors.slice(0, mostReasons) : []), ...(cause == null ? [] : [cause])]
 }
 
-/** Whoever wraps an error often quotes it: what is said already is not said again. */
+/** An error often quotes the one it wraps, so a message that is already included is not repeated. */
 function wholeMessage({ message, because }: Reason): string {
   const causes = [...new Set(because.map(wholeMessage))].filter((cause) => !message.includes(cause))
   if (causes.length === 0) return message
-  // Node wraps the failures of several addresses in an error that says nothing itself.
+  // Node wraps the failures of several addresses in an error without a message of its own.
   return message === AggregateError.name ? causes.join('; ') : `${message}: ${causes.join('; ')}`
 }
 
 function stackOf({ message, stack, because }: Reason): string {
   if (because.length === 0) return stack ?? ''
-  // The causes are at the end, where a long stack of what they caused must not push them out.
+  // The causes come last, so a long stack before them must not crowd them out.
   const own = (stack ?? message).slice(0, maxStackLength / 2)
   return [own, ...because.map((cause) => `caused by: ${stackOf(cause) || cause.message}`)].join('\n')
 }

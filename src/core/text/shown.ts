@@ -1,7 +1,7 @@
 const mostMembers = 8
 const longestText = 200
 
-/** A value in a few words, for a message: a text has quotes, and of an object the first members are told. It never throws. */
+/** A short description of a value for messages: strings are quoted, and objects show their first members. Never throws. */
 export function shown(value: unknown): string {
   return textOf(value, true)
 }
@@ -18,7 +18,7 @@ function textOf(value: unknown, tellsMembers: boolean): string {
   }
 }
 
-/** What an object says of itself, where it does: that it is an object is known. */
+/** The object's own `toString`, if it says more than that it is an object. */
 function ownText(value: object): string | null {
   if (Array.isArray(value) || typeof value.toString !== 'function') return null
   const text = String(value)

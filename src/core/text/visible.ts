@@ -1,6 +1,6 @@
 /**
- * Text from jobs may hold control characters, which could move the cursor or rename the terminal, and characters that are not seen
- * but change what is: they are shown, not sent. Line breaks and tabs stay.
+ * Escapes control characters, which could move the cursor or rename the terminal, and invisible characters that change what is
+ * displayed. Text from jobs may contain either. Line breaks and tabs are kept.
  */
 export function visible(text: string): string {
   return withVisibleMarks(text).replaceAll(/[^\P{Cc}\n\t]/gu, (character) => {
@@ -9,20 +9,23 @@ export function visible(text: string): string {
   })
 }
 
-/** Only those that no program writes to lay out its own text: marks of direction, characters without a width, separators of lines. */
+/**
+ * Escapes only characters that no program uses to lay out its own text: direction marks, zero-width characters and line
+ * separators.
+ */
 export function withVisibleMarks(text: string): string {
   return text.replaceAll(marks, escaped)
 }
 
-/** The same JSON, with an escape for each character that is not to reach a terminal as it is. */
+/** The same JSON with an escape for each character that must not reach a terminal unchanged. */
 export function visibleJson(json: string): string {
   return withVisibleMarks(json).replaceAll(/[\u007f-\u009f]/g, escaped)
 }
 
-/** Of the format characters (Cf) all, the two separators, and letters that leave only a gap. */
+/** All format characters (Cf), the two separators, and letters that render as blanks. */
 const marks = /[\p{Cf}\u2028\u2029\u115f\u1160\u3164\uffa0]|\u034f/gu
 
-/** As JSON and JavaScript write it. */
+/** The escape used by JSON and JavaScript. */
 function escaped(character: string): string {
   return Array.from({ length: character.length }, (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`).join(
     '',

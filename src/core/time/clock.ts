@@ -1,18 +1,18 @@
 import { computedMs, monotonicMs } from '../process/process-time.ts'
 
-/** The only source of time and chance. Tests replace it with a clock that they move by hand. */
+/** The only source of time and randomness. Tests replace it with a clock that they move by hand. */
 export interface Clock {
   /** Milliseconds since 1970, UTC. */
   now(): number
-  /** Says that it goes on by itself, as a machine's does, also while nobody looks. Absent where it is moved by hand. */
+  /** Set if the clock advances by itself, like the system clock. Absent if it is moved by hand. */
   readonly runsByItself?: true
   /** Uniform in [0, 1). */
   random(): number
-  /** Calls `run` once after `delayMs`, unless cancelled. An unreferenced timer does not keep the process alive. */
+  /** Calls `run` once after `delayMs` unless cancelled. An unreferenced timer does not keep the process alive. */
   timer(delayMs: number, run: () => void, options?: { readonly unref?: boolean }): Timer
-  /** Milliseconds since some moment. Nobody can set it, but it may stop while the machine sleeps. `now` where it is not given. */
+  /** Milliseconds since some moment. It cannot be set, but may stop while the machine sleeps. Defaults to `now`. */
   monotonic?(): number
-  /** Milliseconds that this process has computed, all its threads together. Absent where that is not known. */
+  /** CPU time of this process in milliseconds, across all its threads. Absent if unknown. */
   computed?(): number
 }
 
@@ -21,10 +21,10 @@ export interface Timer {
   cancel(): void
 }
 
-/** The longest delay that a Node timer can hold; a longer one would fire at once, so it is waited for in parts. */
+/** The longest delay of a Node timer. A longer one would fire at once, so it is split into parts. */
 const maxTimerMs = 2 ** 31 - 1
 
-/** The system's own time and randomness. */
+/** The system's time and randomness. */
 export const systemClock: Clock = {
   runsByItself: true,
   now: () => Date.now(),
@@ -36,7 +36,7 @@ export const systemClock: Clock = {
     const wait = (leftMs: number) => {
       const partMs = Math.min(leftMs, maxTimerMs)
       handle = setTimeout(() => (leftMs > partMs ? wait(leftMs - partMs) : run()), partMs)
-      // A browser's timer has no such thing.
+      // Timers in browsers have no `unref`.
       if (options?.unref) handle.unref?.()
     }
     wait(Math.max(delayMs, 0))
@@ -45,8 +45,8 @@ export const systemClock: Clock = {
 }
 
 /**
- * What a clock said, to be read later and perhaps in another thread: one that runs by itself has gone on since, by as much as
- * the machine has measured. A number is that of a clock which stands still.
+ * A reading of a clock, to be used later and perhaps in another thread: a clock that advances by itself has moved on by as much
+ * as the machine has measured since. A plain number comes from a clock that stands still.
  */
 export type TimeReading = number | { readonly now: number; readonly takenAtMs: number }
 
@@ -58,18 +58,18 @@ export function runningFrom(now: number): TimeReading {
   return { now, takenAtMs: monotonicMs() }
 }
 
-/** What the clock says by now. */
+/** The current time of the clock that was read. */
 export function timeNow(reading: TimeReading): number {
   return typeof reading === 'number' ? reading : reading.now + Math.floor(monotonicMs() - reading.takenAtMs)
 }
 
-/** Starts to measure; each call of the answer gives the milliseconds since. For durations, where a stepped clock would lie. */
+/** Returns a function that gives the milliseconds since this call. For durations, which a stepped clock would distort. */
 export function stopwatch(): () => number {
   const start = performance.now()
   return () => performance.now() - start
 }
 
-/** A stopwatch of this clock. */
+/** A stopwatch that uses this clock. */
 export function stopwatchOf(clock: Clock): () => number {
   const read = () => clock.monotonic?.() ?? clock.now()
   const start = read()
@@ -77,8 +77,8 @@ export function stopwatchOf(clock: Clock): () => number {
 }
 
 /**
- * The longest time that may have passed since, for what must not be over: a clock can be set back, and a stopwatch may leave out
- * the time that the machine slept, so the greater of the two counts.
+ * An upper bound of the time that has passed, for deadlines that must not be missed: a clock can be set back, and a stopwatch may
+ * omit the time that the machine slept, so the greater of the two counts.
  */
 export function longestSince(clock: Clock): () => number {
   const elapsedMs = stopwatchOf(clock)
@@ -86,14 +86,14 @@ export function longestSince(clock: Clock): () => number {
   return () => Math.max(elapsedMs(), clock.now() - start)
 }
 
-/** Resolves after the events that have arrived so far were handled. */
+/** Resolves after the events that have arrived so far have been handled. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve)
   })
 }
 
-/** Resolves after `delayMs`, or at once when the signal aborts. It never rejects: the caller looks at the signal. */
+/** Resolves after `delayMs`, or as soon as the signal aborts. It never rejects: the caller checks the signal. */
 export function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted) return Promise.resolve()
   return new Promise((resolve) => {
@@ -107,12 +107,12 @@ export function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
   })
 }
 
-/** A clock that is moved by hand decides for so long, in real time. */
+/** How long, in real time, a clock that is moved by hand can delay a retry. */
 const longestStandstillMs = 1_000
 
 /**
- * Before a call to a database is made again. Its time is not the program's clock: one that is moved by hand, and stands still
- * meanwhile, does not keep the call from being made.
+ * Waits before a database call is retried. A clock that is moved by hand and stands still must not block the retry, so real time
+ * counts as well.
  */
 export async function pauseBeforeRetry(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
   if (clock === systemClock) return pause(clock, delayMs, signal)

@@ -1,6 +1,6 @@
 import { TreadleError } from '../errors.ts'
 
-/** Milliseconds, or a text such as `'30s'`, `'1h30m'`, `'250ms'`. */
+/** Milliseconds, or a string such as `'30s'`, `'1h30m'` or `'250ms'`. */
 export type Duration = number | string
 
 const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
@@ -8,10 +8,10 @@ const wholeText = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d|w))+$/
 const part = /(\d+(?:\.\d+)?)(ms|s|m|h|d|w)/g
 const accepted = "a number of milliseconds or a text such as '250ms', '30s', '5m', '1h30m', '2d', '1w'"
 
-/** Ten thousand years: from any `now`, and a few times over, this leads to an instant that a `Date` can hold. */
+/** Ten thousand years: added to any `now`, even several times, it still gives an instant that a `Date` can hold. */
 export const longestDurationMs = 3_652_500 * 86_400_000
 
-/** The duration in whole milliseconds. `what` names the option in the error. */
+/** Parses a duration to whole milliseconds. `what` names the option in errors. */
 export function parseDuration(value: Duration, what: string): number {
   const ms = typeof value === 'number' ? value : typeof value === 'string' ? textMs(value) : Number.NaN
   if (Number.isNaN(ms) || ms < 0) throw new TreadleError('DURATION_INVALID', `${what} must be ${accepted}, got ${show(value)}`)
@@ -22,7 +22,7 @@ export function parseDuration(value: Duration, what: string): number {
   return Math.round(ms)
 }
 
-/** The shortest text that reads back as the same duration: `90_000` gives `'1m30s'`. */
+/** The shortest string that parses to the same duration: `90_000` gives `'1m30s'`. */
 export function formatDuration(ms: number): string {
   if (ms < 1) return '0ms'
   let rest = Math.round(ms)

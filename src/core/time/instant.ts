@@ -1,12 +1,12 @@
 import { TreadleError } from '../errors.ts'
 
-/** A moment: a `Date`, or an ISO 8601 text with its offset, such as `'2026-06-10T09:00:00Z'`. */
+/** A moment in time: a `Date`, or an ISO 8601 string with an offset, such as `'2026-06-10T09:00:00Z'`. */
 export type Instant = Date | string
 
 const isoText = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})$/
 const accepted = "a valid Date or an ISO 8601 text with an offset, such as '2026-06-10T09:00:00Z'"
 
-/** The instant in UTC milliseconds. `what` names the option in the error. */
+/** Parses an instant to UTC milliseconds. `what` names the option in errors. */
 export function parseInstant(value: Instant, what: string): number {
   const ms = value instanceof Date ? value.getTime() : typeof value === 'string' ? textMs(value) : Number.NaN
   if (Number.isNaN(ms)) {
@@ -16,7 +16,7 @@ export function parseInstant(value: Instant, what: string): number {
   return ms
 }
 
-/** Refuses 31 February, which `Date.parse` would carry over into March. */
+/** Rejects 31 February, which `Date.parse` would carry over into March. */
 function textMs(text: string): number {
   if (!isoText.test(text)) return Number.NaN
   const day = Number(text.slice(8, 10))
@@ -24,7 +24,7 @@ function textMs(text: string): number {
   return day <= lastDay ? Date.parse(text) : Number.NaN
 }
 
-/** ISO 8601 in UTC, without milliseconds where there are none. */
+/** ISO 8601 in UTC; milliseconds are omitted if they are zero. */
 export function formatInstant(ms: number): string {
   return new Date(ms).toISOString().replace('.000Z', 'Z')
 }

@@ -8,43 +8,46 @@ import type { CallerTransaction } from '../transactions/caller-transaction.ts'
 import type { SqlTransaction } from '../transactions/sql-transaction.ts'
 import type { Run } from './run.ts'
 
-/** What may differ from one dispatch to the next. Nothing here changes the definition. */
+/** Options of a single dispatch. They override the definition without changing it. */
 export interface DispatchOptions extends UniqueDispatchOptions {
   readonly delay?: Duration
-  /** Null is at once. */
+  /** When to run at the earliest; null means now. */
   readonly at?: Instant | null
-  /** Null is as the definition says. */
+  /** Null uses the queue of the definition. */
   readonly queue?: string | null
-  /** The name of the backend that this job is kept in, in place of what the definition says. */
+  /** The name of the backend that stores this job, instead of the definition's. */
   readonly backend?: string
   readonly priority?: Priority
-  /** So many more attempts after the first one failed; null is as the definition says. */
+  /** Maximum number of further attempts after the first one fails; null uses the definition. */
   readonly retries?: number | null
-  /** Another word for `retries`. */
+  /** Alias of `retries`. */
   readonly maxRetries?: number | null
   readonly timeout?: Duration | null
-  /** Whose job it is, in place of what the definition says; null is nobody's. */
+  /** The group of the job, instead of the definition's; null means none. */
   readonly group?: string | null
-  /** Once a job with this key has succeeded, another one is skipped instead of run. */
+  /** Once a job with this key has succeeded, others are skipped instead of run. */
   readonly idempotencyKey?: string
   readonly meta?: Readonly<Record<string, Json>>
-  /** Words that people find it by, beside those of the definition. */
+  /** Labels to search jobs by, in addition to those of the definition. */
   readonly tags?: Tags
-  /** Stores the payload encrypted, or does not, in place of what the definition and the instance say. */
+  /** Whether to store the payload encrypted, instead of the setting of the definition or the instance. */
   readonly encrypt?: boolean
-  /** Does not run before these jobs have ended, by their handles or ids. */
+  /** Jobs that must finish before this one runs, given by handle or id. */
   readonly dependsOn?: Dependencies
-  /** What becomes of it when one of them fails: it is dead too (the default), skipped, waits for the rest, or runs at once. */
+  /**
+   * What happens when one of them does not succeed: the job is dead too (`fail`, the default), is skipped (`skip`), still waits
+   * for the others (`ignore`), or runs at once (`continue`).
+   */
   readonly onDependencyFailure?: DependencyFailure
-  /** It does not wait for others for longer than this; 7 days by default. */
+  /** Maximum time to wait for other jobs; 7 days by default. */
   readonly waitAtMost?: Duration
-  /** A transaction on the queue's database, which the caller ends: the job is there when it is committed. */
+  /** A transaction on the queue's database that the caller ends: the job exists once it commits. */
   readonly in?: CallerTransaction | SqlTransaction
 }
 
 type DependedOn = string | Pick<Run, 'id'>
 
-/** The jobs that a dispatched job waits for: runs or ids. */
+/** The jobs that a dispatched job waits for: handles or ids. */
 export type Dependencies = DependedOn | readonly DependedOn[]
 
 /** What happens to a waiting job when a job that it depends on does not succeed. */
@@ -75,13 +78,13 @@ export const dispatchOptionNames = [
   'in',
 ] as const satisfies readonly (keyof DispatchOptions)[]
 
-/** A duration in place of the options is the delay. */
+/** A duration instead of options is the delay. */
 export function dispatchOptions(given: unknown): DispatchOptions {
   if (given === undefined || given === null) return {}
   return typeof given === 'object' ? (given as DispatchOptions) : { delay: given as Duration }
 }
 
-/** A payload may be left out where the handler takes none. */
+/** The payload may be omitted if the handler takes none. */
 export type DispatchArguments<Input> = undefined extends Input
   ? [payload?: Input, options?: DispatchOptions]
   : [payload: Input, options?: DispatchOptions]

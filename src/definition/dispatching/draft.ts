@@ -9,14 +9,14 @@ import type { Run } from './run.ts'
 
 type Said = Pick<DispatchOptions, 'delay' | 'at' | 'in'>
 
-/** What a draft needs of the job that it is for. */
+/** What a draft needs from its job. */
 export interface DraftSender {
   send(payload: unknown, options: DispatchOptions): Promise<Run>
   sendMany(payloads: readonly unknown[], options: DispatchOptions): Promise<readonly Run[]>
   sendAtOnce(payloads: readonly unknown[], options: DispatchOptions): readonly Run[]
 }
 
-/** What is said for one dispatch only. Each method gives a new draft; the definition is never touched. */
+/** Options for a single dispatch. Each method returns a new draft; the definition never changes. */
 export class Draft<Input, Result> {
   readonly #said: Said
   readonly #sender: DraftSender
@@ -26,17 +26,19 @@ export class Draft<Input, Result> {
     this.#sender = sender
   }
 
-  /** Not before this much time has passed. */
+  /** Run no earlier than this long from now. */
   delay(delay: Duration): Draft<Input, Result> {
     return new Draft({ ...inOf(this.#said), ...after(delay) }, this.#sender)
   }
 
-  /** Not before this instant; null is at once. */
+  /** Run no earlier than this instant; null means now. */
   at(at: Instant | null): Draft<Input, Result> {
     return new Draft({ ...inOf(this.#said), ...notBefore(at) }, this.#sender)
   }
 
-  /** In a transaction that the caller has begun: the job exists when it is committed, and disappears if it is rolled back. */
+  /**
+   * Dispatch inside a transaction that the caller has begun: the job exists once it commits, and disappears if it is rolled back.
+   */
   in(tx: SqliteConnection | SqlTransaction): FileDraft<Input, Result>
   in(tx: CallerTransaction): Draft<Input, Result>
   in(tx: CallerTransaction | SqlTransaction): Draft<Input, Result> | FileDraft<Input, Result> {
@@ -52,7 +54,7 @@ export class Draft<Input, Result> {
   }
 }
 
-/** A draft in a transaction on a SQLite file, which is synchronous: so are its dispatches. */
+/** A draft inside a transaction on a SQLite file. Such transactions are synchronous, and so are its dispatches. */
 export class FileDraft<Input, Result> {
   readonly #said: Said
   readonly #sender: DraftSender
@@ -62,17 +64,17 @@ export class FileDraft<Input, Result> {
     this.#sender = sender
   }
 
-  /** Not before this much time has passed. */
+  /** Run no earlier than this long from now. */
   delay(delay: Duration): FileDraft<Input, Result> {
     return new FileDraft({ ...inOf(this.#said), ...after(delay) }, this.#sender)
   }
 
-  /** Not before this instant; null is at once. */
+  /** Run no earlier than this instant; null means now. */
   at(at: Instant | null): FileDraft<Input, Result> {
     return new FileDraft({ ...inOf(this.#said), ...notBefore(at) }, this.#sender)
   }
 
-  /** Written to the file when it returns. The queue must have been opened before: `await jobs.open()`. */
+  /** Stores the job before it returns. The queue must already be open: `await jobs.open()`. */
   dispatch(...args: DispatchArguments<Input>): Run<Result> {
     return this.#sender.sendAtOnce([payloadOf(args)], { ...this.#said, ...args[1] })[0] as Run<Result>
   }
@@ -82,7 +84,7 @@ export class FileDraft<Input, Result> {
   }
 }
 
-/** What is no transaction is refused here: in the midst of a synchronous one nobody would look at a promise. */
+/** Rejects anything that is not a transaction right here: in a synchronous transaction, a rejected promise would go unnoticed. */
 export function draftIn<Input, Result>(
   tx: CallerTransaction | SqlTransaction,
   said: Said,
@@ -92,10 +94,10 @@ export function draftIn<Input, Result>(
   return isSynchronous(tx) ? new FileDraft({ ...said, in: tx }, sender) : new Draft({ ...said, in: tx }, sender)
 }
 
-/** How a job is dispatched that is named last: by its key, its class, its definition or its builder. */
+/** Dispatches a job given by its key, class, definition or builder. */
 export type DispatchNamed<Named> = (job: Named, payload: unknown, options: DispatchOptions) => Promise<Run>
 
-/** A time, before the job that it is for is known: `jobs.delay('1h').dispatch('send-email', mail)`. */
+/** A time for a job that is named later: `jobs.delay('1h').dispatch('send-email', mail)`. */
 export class TimeDraft<Named> {
   readonly #said: Said
   readonly #dispatch: DispatchNamed<Named>
@@ -122,7 +124,7 @@ export class TimeDraft<Named> {
   }
 }
 
-/** A payload and a time, before the job that they are for is known: `jobs.args({ … }).delay('1h').dispatch('send-email')`. */
+/** A payload and a time for a job that is named later: `jobs.args({ … }).delay('1h').dispatch('send-email')`. */
 export class PayloadDraft<Named> {
   readonly #said: Said
   readonly #payload: unknown
@@ -147,14 +149,14 @@ export class PayloadDraft<Named> {
   }
 }
 
-/** Stands for "no payload was given", which is not the same as a payload of undefined. */
+/** Means that no payload was given, which differs from a payload of undefined. */
 export const noPayload: unique symbol = Symbol('no payload')
 
 export function payloadOf(args: readonly unknown[]): unknown {
   return args.length === 0 ? noPayload : args[0]
 }
 
-/** A later word about the time takes the place of an earlier one. */
+/** A later time replaces an earlier one, so only the transaction is kept. */
 function inOf(said: Said): Pick<Said, 'in'> {
   return said.in === undefined ? {} : { in: said.in }
 }

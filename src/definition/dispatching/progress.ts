@@ -1,10 +1,10 @@
 import type { Duration } from '../../core/time/duration.ts'
 
-/** How far a workflow is. */
+/** The progress of a workflow. */
 export interface TreeProgress {
   readonly total: number
   readonly counts: Readonly<Record<string, number>>
-  /** The share of its jobs that have ended, from 0 to 1. */
+  /** The fraction of its jobs that have finished, from 0 to 1. */
   readonly done: number
 }
 

@@ -3,25 +3,28 @@ import type { Duration } from '../../core/time/duration.ts'
 import type { Instant } from '../../core/time/instant.ts'
 import type { TreeProgress, WaitOptions } from './progress.ts'
 
-/** One dispatched job; or a workflow, where a handle was made of its id: its result is the list of those of its jobs. */
+/**
+ * A handle to one dispatched job. A handle made from the id of a workflow stands for the whole workflow; its result is the list
+ * of the results of its jobs.
+ */
 export interface Run<Result = unknown> {
   readonly id: string
   readonly job: string
-  /** False when another job holds the unique key; `id` is that job's, whether it was left as it is or changed by this dispatch. */
+  /** False if another job already holds the unique key; `id` is then that job's, whether or not this dispatch changed it. */
   readonly created: boolean
   /** `ready`, `scheduled`, `blocked`, `running`, `succeeded`, `dead`, `cancelled` or `skipped`. */
   state(): Promise<string>
-  /** What the handler last said of its progress, or null. */
+  /** The progress last reported by the handler, or null. */
   progress(): Promise<Json>
-  /** Waits for the end and gives the handler's result; throws when the job ended otherwise or `timeout` is over. */
+  /** Waits for the job to finish and returns the handler's result. Throws if the job did not succeed or `timeout` has passed. */
   result(options?: WaitOptions): Promise<Result>
   /**
-   * Ends a waiting job; asks a running one to stop through its signal. False when it had ended already. With `tree`, the same for
-   * everything that it made and everything that waits for it.
+   * Cancels a waiting job, or asks a running one to stop through its signal. Returns false if it had already finished. With
+   * `tree`, also cancels every job that it created and every job that waits for it.
    */
   cancel(options?: { readonly tree?: boolean }): Promise<boolean>
-  /** How far the workflow is that this job is part of. */
+  /** The progress of the workflow that this job belongs to. */
   tree(): Promise<TreeProgress>
-  /** Moves a job that no worker has claimed, to an instant or to so long from now; throws `RUN_ENDED` when it is too late. */
+  /** Moves a job that no worker has claimed to an instant or by a duration from now. Throws `RUN_ENDED` if it is too late. */
   reschedule(when: Instant | Duration): Promise<void>
 }

@@ -1,12 +1,12 @@
 import { TreadleError } from '../../core/errors.ts'
 import type { DispatchOptions } from './dispatch-options.ts'
 
-/** One job of a workflow, before it is dispatched: made by `job.step(payload, options)`. */
+/** One job of a workflow before it is dispatched, created by `job.step(payload, options)`. */
 export interface Step<Result = unknown> {
   readonly job: string
   readonly payload: unknown
   readonly options: DispatchOptions
-  /** Only for the types: what the job will give. */
+  /** Only for type inference: the result of the job. */
   readonly resultType?: Result
 }
 
@@ -16,7 +16,10 @@ export function checkedStep(step: unknown): Step {
   throw new TreadleError('CONFIG_INVALID', `A workflow is made of steps, such as job.step(payload), got ${got}`)
 }
 
-/** All steps of a workflow are stored together, and so is said where: a step of its own would be there without the others. */
+/**
+ * All steps of a workflow are stored together, so the transaction belongs to the workflow: a step in a transaction of its own
+ * could exist without the others.
+ */
 function soundStep(step: Step): Step {
   const { job, options } = step
   if (typeof options !== 'object' || options === null) {
@@ -28,19 +31,19 @@ function soundStep(step: Step): Step {
   throw new TreadleError('CONFIG_INVALID', message)
 }
 
-/** What `dispatchChild` was given in place of a job may be anything. */
+/** Returns the job name. The argument of `dispatchChild` may be anything at run time. */
 export function childJobName(job: unknown): string {
   const name = typeof job === 'object' && job !== null && 'job' in job ? job.job : job
   if (typeof name === 'string') return name
   throw new TreadleError('JOB_UNKNOWN', `dispatchChild takes a job or its name, and then the payload, got ${String(job)}`)
 }
 
-/** The results of these steps, in their order. */
+/** The results of these steps, in order. */
 export type ResultsOf<Steps extends readonly Step[]> = {
   readonly [Place in keyof Steps]: Steps[Place] extends Step<infer Result> ? Result : never
 }
 
-/** What a parent does when one of its children fails: it fails too, counts it as ended, or does not wait for the rest. */
+/** What a parent does when a child fails: fail too, treat the child as finished, or stop waiting for the others. */
 export type ChildFailure = 'fail' | 'ignore' | 'continue'
 
 export const childFailures: readonly ChildFailure[] = ['fail', 'ignore', 'continue']
@@ -52,7 +55,7 @@ export function childFailureProblem(policy: unknown, what: string): string | und
 
 /** Options of `ctx.dispatchChild`. */
 export interface ChildOptions extends Omit<DispatchOptions, 'dependsOn' | 'onDependencyFailure' | 'in'> {
-  /** What the parent calls this child: a parent that runs again finds the child that it has. */
+  /** Identifies this child within its parent, so that a parent that runs again gets the existing child. */
   readonly key?: string
   readonly onFailure?: ChildFailure
 }
@@ -61,32 +64,35 @@ export type ChildArguments<Input> = undefined extends Input
   ? [payload?: Input, options?: ChildOptions]
   : [payload: Input, options?: ChildOptions]
 
-/** A job that can be part of a workflow, as far as its types go: a builder. */
+/** A job that can be part of a workflow, as far as the type checker is concerned: a builder. */
 export interface Steppable<Input, Result> {
   readonly job: string
   args(payload: Input): unknown
   step(...args: never): Step<Result>
 }
 
-/** How a job ended that another one waited for. */
+/** The outcome of a job that another one waited for. */
 export interface LinkOutcome {
   readonly id: string
-  /** Null where no such job ever existed. */
+  /** Null if no such job ever existed. */
   readonly job: string | null
-  /** `succeeded`, `dead`, `cancelled` or `skipped`; `missing` where it is nowhere; else it has not ended. */
+  /**
+   * `succeeded`, `dead`, `cancelled` or `skipped`; `missing` if the job cannot be found; any other state means it has not
+   * finished.
+   */
   readonly state: string
-  /** What its handler returned; undefined where it returned nothing or did not succeed. */
+  /** The return value of its handler; undefined if it returned nothing or did not succeed. */
   readonly result: unknown
   /** Why it did not succeed. */
   readonly error: string | null
 }
 
-/** How a child of a job ended. */
+/** The outcome of a child job. */
 export interface ChildOutcome extends LinkOutcome {
   readonly key: string
 }
 
-/** How long a job waits for others unless it is said. */
+/** How long a job waits for others by default. */
 export const defaultLongestWaitMs = 7 * 86_400_000
 
 export function waitProblem(longestWaitMs: number): string | undefined {

@@ -1,12 +1,12 @@
 export const deliveryModes = ['at-least-once', 'at-most-once', 'effectively-once'] as const
 
 /**
- * What is promised of a run whose worker dies: it is begun again, it is never begun again, or it is begun again and the writes of
- * the run that was cut off never were.
+ * What happens if a worker dies during a run: the job runs again (`at-least-once`), it never runs again (`at-most-once`), or it
+ * runs again and the writes of the interrupted run never took effect (`effectively-once`).
  */
 export type DeliveryMode = (typeof deliveryModes)[number]
 
-/** `isIsolated` tells that the handler runs in another thread or process. */
+/** `isIsolated`: whether the handler runs in another thread or process. */
 export function deliveryProblems(
   delivery: DeliveryMode,
   maxAttempts: number,

@@ -1,11 +1,11 @@
 import type { JobDefinition } from '../definition.ts'
 
-/** Each job behind those that it comes after or depends on; otherwise as they were given. */
+/** Sorts jobs so that each follows the ones it comes after or depends on; otherwise keeps the given order. */
 export function orderByDependency(definitions: readonly JobDefinition[]): readonly JobDefinition[] {
   return walk(definitions).order
 }
 
-/** What is wrong between definitions. One that is known but not among them is broken, and its own problem. */
+/** Problems between definitions. A job that is known but not in the list is invalid itself and is reported separately. */
 export function dependencyProblems(definitions: readonly JobDefinition[], isKnown: (job: string) => boolean): readonly string[] {
   const byJob = new Map(definitions.map((definition) => [definition.job, definition]))
   const wrongNames = definitions.flatMap(({ job, fields }) => [
@@ -28,7 +28,7 @@ interface Walk {
   readonly circles: readonly (readonly string[])[]
 }
 
-/** From each job to those before it, to their end, each once. */
+/** Depth-first walk from each job through its predecessors, visiting each once. */
 function walk(definitions: readonly JobDefinition[]): Walk {
   const byJob = new Map(definitions.map((definition) => [definition.job, definition]))
   const order: JobDefinition[] = []

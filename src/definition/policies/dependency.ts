@@ -1,21 +1,21 @@
 import { unknownOptions } from '../../core/options.ts'
 import { jobNameProblem, refuse } from '../names.ts'
 
-/** A job, by its key or by its builder. */
+/** A job, given by its key or its builder. */
 export type JobReference = string | { readonly job: string }
 
-/** What becomes of a scheduled run when a job that it depends on failed, was skipped or never ran. */
+/** What happens to a scheduled run when a job it depends on failed, was skipped or never ran. */
 export type OnFailure = 'skip' | 'run' | 'fail'
 
-/** A schedule that another schedule waits for, and the policy for its failure. */
+/** A schedule that another schedule waits for, and what to do if it fails. */
 export interface Dependency {
   readonly job: string
   readonly onFailure: OnFailure
 }
 
-/** Options of `dependsOn` of a schedule. */
+/** Options of `dependsOn` for scheduled jobs. */
 export interface DependencyOptions {
-  /** `skip`, the default, ends the run as skipped; `run` runs it all the same; `fail` ends it as dead. */
+  /** `skip` (the default) ends the run as skipped, `run` runs it anyway, and `fail` ends it as dead. */
   readonly onFailure?: OnFailure
 }
 
@@ -26,7 +26,7 @@ export function dependencyProblem({ job, onFailure }: Dependency): string | unde
   return jobNameProblem(job, 'a job that it depends on')
 }
 
-/** The keys that the arguments of `after()` and `dependsOn()` name. */
+/** The job keys named by the arguments of `after()` and `dependsOn()`. */
 export function referencedJobs(job: string, word: string, references: readonly unknown[]): readonly string[] {
   const names = references.map((each) => (isObject(each) && 'job' in each ? each.job : each))
   const none = names.length === 0 ? `${word} names no job: give the key or the builder of at least one` : undefined
@@ -34,7 +34,7 @@ export function referencedJobs(job: string, word: string, references: readonly u
   return names as readonly string[]
 }
 
-/** What the arguments of `dependsOn()` come to: jobs, one by one or in a list, and then perhaps options. */
+/** Parses the arguments of `dependsOn()`: jobs, one by one or in a list, optionally followed by options. */
 export function dependenciesOf(job: string, args: readonly unknown[]): readonly Dependency[] {
   const last = args.at(-1)
   const hasOptions = isObject(last) && !Array.isArray(last) && !('job' in last)

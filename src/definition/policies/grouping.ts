@@ -2,17 +2,17 @@ import { unknownOptions } from '../../core/options.ts'
 import { type RateLimit, type RateOptions, rateOf, rateOptionProblems, rateProblem } from './rate.ts'
 import type { KeyOf } from './uniqueness.ts'
 
-/** The limits of each group of a job. */
+/** Limits that apply to each group of a job. */
 export interface GroupOptions {
-  /** At most this many jobs of one group run at once, over all workers; 0 is unlimited. */
+  /** Maximum number of jobs of one group that run at once, across all workers; 0 is unlimited. */
   readonly concurrency?: number
-  /** At most this many jobs of one group are started within this time, over all workers. */
+  /** Maximum number of jobs of one group that start within a period of time, across all workers. */
   readonly rate?: RateOptions
 }
 
-/** Whose job it is, and what the jobs of one group share. */
+/** How jobs are grouped, and the limits that each group shares. */
 export interface Grouping {
-  /** A dispatch may name another group, and a key may be null: then nobody's. */
+  /** Computes the group from the payload; null means no group. A dispatch may name another group. */
   readonly key: KeyOf
   readonly concurrency: number | null
   readonly rate: RateLimit | null
@@ -26,7 +26,7 @@ export function grouping(key: KeyOf, { concurrency = 0, rate }: GroupOptions): G
   })
 }
 
-/** Of what a user gave, before it is read. */
+/** Checks the shape of the given options before they are parsed. */
 export function groupOptionProblems(options: unknown): readonly string[] {
   if (typeof options !== 'object' || options === null) return [`the options of group must be an object, got ${String(options)}`]
   const { rate } = options as GroupOptions

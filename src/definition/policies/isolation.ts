@@ -6,20 +6,23 @@ import { type ByteSize, parseByteSize } from '../../core/text/byte-size.ts'
 import { type Duration, parseDuration } from '../../core/time/duration.ts'
 import { refuse } from '../names.ts'
 
-/** Where an isolated handler runs: in a thread or in a process. */
+/** Where an isolated handler runs: in a worker thread or in a child process. */
 export type IsolateKind = 'thread' | 'process'
 
-/** Options of `isolate`: its memory, its module and its grace. */
+/** Options of `isolate`. */
 export interface IsolateOptions {
-  /** How much memory its JavaScript may take, such as `'256mb'`; what is over it fails the attempt. Node's own limit by default. */
+  /** Maximum JavaScript heap, such as `'256mb'`; exceeding it fails the attempt. Defaults to Node's own limit. */
   readonly memory?: ByteSize
-  /** The module that defines the job: `import.meta.url`. By default what the command line loaded, or the program's main script. */
+  /**
+   * The module that defines the job: `import.meta.url`. Defaults to the file loaded by the command line, or else to the program's
+   * main script.
+   */
   readonly from?: string | URL
-  /** How long the handler may go on after its signal was aborted, before it is killed. 1 second by default. */
+  /** How long the handler may keep running after its signal is aborted before it is killed. Defaults to 1 second. */
   readonly grace?: Duration
 }
 
-/** Where a handler runs that can be killed. */
+/** The parsed options of `isolate`. */
 export interface Isolation {
   readonly kind: IsolateKind
   readonly memoryBytes: number | null
@@ -30,7 +33,7 @@ export interface Isolation {
 
 const optionNames = ['memory', 'from', 'grace']
 const kinds: readonly unknown[] = ['thread', 'process']
-/** With less, Node itself cannot start. */
+/** Node itself cannot start with less. */
 const leastMemoryMb = 16
 
 export function isolationOf(job: string, kind: IsolateKind, options: IsolateOptions): Isolation {

@@ -1,12 +1,14 @@
 import type { MisfirePolicy } from '../../scheduling/misfire.ts'
 import type { Schedule } from '../../scheduling/schedule.ts'
 
-/** What a scheduled run does while an earlier one of the same job has not ended: begin, be left out, or wait for its end. */
+/**
+ * What a scheduled run does while an earlier run of the same job is unfinished: start anyway, be skipped, or wait for it to end.
+ */
 export type Overlap = 'allow' | 'skip' | 'queue'
 
 const accepted: readonly Overlap[] = ['allow', 'skip', 'queue']
 
-/** What is said of scheduled runs; null and an empty list where nothing was. */
+/** The settings for scheduled runs; null or an empty list if not set. */
 interface Said {
   readonly schedule: Schedule | null
   readonly concurrency: number | null
@@ -16,17 +18,17 @@ interface Said {
   readonly dependsOn: readonly unknown[]
 }
 
-/** Missed runs that are all made up for would skip one another: they wait unless something else was said. */
+/** With misfire `all` the missed runs would skip one another, so by default they queue. */
 export function overlapOf(said: Pick<Said, 'schedule' | 'overlap' | 'misfire'>): Overlap {
   return said.overlap ?? (makesUpForAll(said) ? 'queue' : 'skip')
 }
 
-/** One after the other is one at a time. */
+/** Queued runs run one at a time. */
 export function concurrencyOf(said: Pick<Said, 'schedule' | 'concurrency' | 'overlap' | 'misfire'>): number | null {
   return said.schedule !== null && overlapOf(said) === 'queue' ? 1 : said.concurrency
 }
 
-/** Runs of a repeat follow each other whatever their policy: the next one is not stored before the last one has ended. */
+/** Runs of a repeat never overlap under any policy: the next one is not stored until the last one has ended. */
 function makesUpForAll({ schedule, misfire }: Pick<Said, 'schedule' | 'misfire'>): boolean {
   return schedule?.kind === 'calendar' && misfire?.kind === 'all'
 }

@@ -1,7 +1,7 @@
-/** Higher is sooner. The named levels leave room between them. */
+/** Higher runs sooner. The named levels leave room in between. */
 export const priorityLevels = { low: 1, normal: 5, high: 10, critical: 20 } as const
 
-/** A priority: a number, where higher runs sooner, or one of the named levels. */
+/** A priority: a number (higher runs sooner) or a named level. */
 export type Priority = number | keyof typeof priorityLevels
 
 export const defaultPriority = priorityLevels.normal

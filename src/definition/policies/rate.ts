@@ -1,14 +1,14 @@
 import { unknownOptions } from '../../core/options.ts'
 import { type Duration, parseDuration } from '../../core/time/duration.ts'
 
-/** A rate limit: how many jobs may start within a time. */
+/** A rate limit: how many jobs may start within a period of time. */
 export interface RateOptions {
   readonly limit: number
-  /** In any span of time of this length. */
+  /** The length of the sliding window. */
   readonly per: Duration
 }
 
-/** At most this many in any span of time of this length. */
+/** At most `limit` starts in any window of this length. */
 export interface RateLimit {
   readonly limit: number
   readonly perMs: number
@@ -20,7 +20,7 @@ export function rateOf({ limit, per }: RateOptions, what: string): RateLimit {
   return Object.freeze({ limit, perMs: parseDuration(per, `the time of ${what}`) })
 }
 
-/** Of what a user gave, before it is read. */
+/** Checks the shape of the given options before they are parsed. */
 export function rateOptionProblems(options: unknown, what: string): readonly string[] {
   if (typeof options !== 'object' || options === null) {
     return [`${what} must be an object such as { limit: 100, per: '1m' }, got ${String(options)}`]

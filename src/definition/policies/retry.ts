@@ -2,17 +2,20 @@ import { TreadleError } from '../../core/errors.ts'
 import { unknownOptions } from '../../core/options.ts'
 import { type Duration, formatDuration, longestDurationMs, parseDuration } from '../../core/time/duration.ts'
 
-/** How long to wait before the next attempt. All strategies but `none` clamp to `maxMs` after the jitter. */
+/** How long to wait before the next attempt. Every strategy except `none` is capped at `maxMs` after jitter. */
 export interface RetryPolicy {
   readonly strategy: 'none' | 'fixed' | 'exponential'
   readonly baseMs: number
   readonly factor: number
   readonly maxMs: number
-  /** `full`: anywhere up to the delay; `equal`: between half of it and all; a number: so much of it more or less. */
+  /**
+   * `full`: between 0 and the delay; `equal`: between half of the delay and all of it; a number: plus or minus that fraction of
+   * it.
+   */
   readonly jitter: 'none' | 'full' | 'equal' | number
 }
 
-/** The pauses between attempts: strategy, base, factor, maximum and jitter. */
+/** The delay between attempts. */
 export interface RetryOptions {
   readonly strategy?: RetryPolicy['strategy']
   readonly base?: Duration
@@ -21,10 +24,10 @@ export interface RetryOptions {
   readonly jitter?: RetryPolicy['jitter']
 }
 
-/** The pause after the attempt with this number (1 for the first) failed with this error. */
+/** Returns the delay after attempt number `attempt` (starting at 1) failed with `error`. */
 export type BackoffFunction = (attempt: number, error: unknown) => Duration
 
-/** How long to wait before the next attempt, as users say it. */
+/** The delay between attempts: options, or a function that computes it. */
 export type Backoff = RetryOptions | BackoffFunction
 
 export const defaultRetryPolicy: RetryPolicy = Object.freeze({
@@ -35,7 +38,9 @@ export const defaultRetryPolicy: RetryPolicy = Object.freeze({
   jitter: 'full',
 })
 
-/** Retries leave at once, with a fixed pause, or with a pause that doubles to five minutes and varies by 15 %. */
+/**
+ * Ready-made options: retry immediately, with a fixed delay, or with a delay that doubles up to five minutes and varies by 15 %.
+ */
 export const retryPresets = {
   immediate: { strategy: 'none' },
   fixed: { strategy: 'fixed', base: '5s', jitter: 0.15, max: '5m' },
@@ -53,7 +58,7 @@ export function retryPolicy(options: RetryOptions): RetryPolicy {
     strategy: options.strategy ?? defaultRetryPolicy.strategy,
     baseMs,
     factor: options.factor ?? defaultRetryPolicy.factor,
-    // A pause that was asked for is never cut short by a limit that was not.
+    // The default maximum never shortens a base that was given explicitly.
     maxMs: options.max === undefined ? Math.max(baseMs, defaultRetryPolicy.maxMs) : parseDuration(options.max, 'backoff max'),
     jitter: options.jitter ?? defaultRetryPolicy.jitter,
   }
@@ -77,7 +82,10 @@ function refuse(problems: readonly string[]): void {
   if (problems.length > 0) throw new TreadleError('DEFINITION_INVALID', `The backoff is invalid: ${problems.join('; ')}`)
 }
 
-/** The pause after the attempt with this number (1 for the first) failed. A function that fails itself is as if it was not there. */
+/**
+ * The delay in milliseconds after attempt number `attempt` (starting at 1) failed. If a backoff function throws or returns an
+ * invalid duration, the default policy applies.
+ */
 export function retryDelayMs(
   policy: RetryPolicy | BackoffFunction,
   attempt: number,
@@ -88,9 +96,9 @@ export function retryDelayMs(
     return askedDelayMs(policy, attempt, error) ?? retryDelayMs(defaultRetryPolicy, attempt, random)
   }
   if (policy.strategy === 'none') return 0
-  // Bounded, since an infinite growth of no pause at all is not a number.
+  // Bounded, because a base of 0 times an infinite growth is NaN.
   const growth = policy.strategy === 'exponential' ? Math.min(policy.factor ** (attempt - 1), Number.MAX_SAFE_INTEGER) : 1
-  // A policy that was written by hand may have no end; the instant that it leads to must be one.
+  // A hand-written policy may have no maximum, but the resulting instant must be finite.
   const longestMs = Math.min(policy.maxMs, longestDurationMs)
   const delayMs = Math.min(policy.baseMs * growth, longestMs)
   return Math.round(Math.min(jittered(delayMs, policy.jitter, random), longestMs))

@@ -2,44 +2,47 @@ import { unknownOptions } from '../../core/options.ts'
 import { type Duration, parseDuration } from '../../core/time/duration.ts'
 import { keyProblem, refuse } from '../names.ts'
 
-/** A text, or one made of the payload; null is no key. */
+/** A fixed key, or a function that computes it from the payload; null means no key. */
 export type Key<Payload> = string | ((payload: Payload) => string | null)
 
-/** A key for this payload, or null for none. */
+/** Computes the key for a payload; null means no key. */
 export type KeyOf = (payload: never) => string | null
 
-/** What happens when the key is held already: nothing, or the waiting holder is given the new payload or its members. */
+/** What a dispatch does if the key is already held: nothing, replace the payload of the waiting job, or merge into it. */
 export type OnConflict = (typeof onConflicts)[number]
 
 export const onConflicts = ['ignore', 'replace', 'merge'] as const
 
 /** Options of `unique`: how long the key is held, and what a second dispatch does. */
 export interface UniqueOptions {
-  /** Until a worker first has the job, until it has ended (the default), forever, or for so long after the dispatch. */
+  /**
+   * How long the key is held: until a worker first claims the job, until the job has ended (the default), forever, or for this
+   * long after the dispatch.
+   */
   readonly until?: 'started' | 'ended' | 'ever' | Duration
   readonly onConflict?: OnConflict
 }
 
-/** Options of `debounce`: the key, and the longest wait. */
+/** Options of `debounce`: the key and the maximum wait. */
 export interface DebounceOptions<KeyText> {
-  /** One for the whole job by default. */
+  /** Defaults to one key for the whole job. */
   readonly key?: KeyText
-  /** Never moved further than this from the first dispatch. */
+  /** Maximum delay after the first dispatch. */
   readonly maxWait?: Duration
 }
 
 /** Options of `throttle`: the key. */
 export interface ThrottleOptions<KeyText> {
-  /** One for the whole job by default. */
+  /** Defaults to one key for the whole job. */
   readonly key?: KeyText
 }
 
-/** How a job is kept from being there twice. */
+/** How duplicate jobs are prevented. */
 export interface Uniqueness {
-  /** The word that said it. */
+  /** The builder method that set it. */
   readonly word: 'unique' | 'debounce' | 'throttle'
   readonly key: KeyOf
-  /** A number is the milliseconds from the dispatch. */
+  /** A number is in milliseconds from the dispatch. */
   readonly until: 'started' | 'ended' | 'ever' | number
   readonly onConflict: OnConflict
   readonly debounce: Debounce | null
@@ -57,26 +60,26 @@ export function unique(key: KeyOf, { until = 'ended', onConflict = 'ignore' }: U
 
 const untilText = "until is 'started', 'ended' or 'ever', or it"
 
-/** One job waits for each key; each dispatch moves it and gives it another payload. */
+/** One job waits per key; each dispatch postpones it and replaces its payload. */
 export function debounce(time: Duration, key: KeyOf, maxWait: Duration | undefined): Uniqueness {
   const quietMs = parseDuration(time, 'debounce')
   const maxWaitMs = maxWait === undefined ? null : parseDuration(maxWait, 'maxWait')
   return { word: 'debounce', key, until: 'started', onConflict: 'replace', debounce: { quietMs, maxWaitMs } }
 }
 
-/** The first of each period is stored, and no other one. */
+/** Only the first dispatch of each period is stored. */
 export function throttle(time: Duration, key: KeyOf): Uniqueness {
   return { word: 'throttle', key, until: parseDuration(time, 'throttle'), onConflict: 'ignore', debounce: null }
 }
 
-/** What makes the key of a payload where a text is the same for all of them. */
+/** Turns a fixed key into a function. */
 export function keyMaker(key: Key<never>, what: string, subject: string): KeyOf {
   if (typeof key === 'function') return key
   refuse(subject, [keyProblem(key, what)])
   return () => key
 }
 
-/** The key of all payloads where none is said: with jobs of other definitions it does not meet. */
+/** The key for all payloads if none was given. It cannot clash with the keys of other definitions. */
 export function keyOfAll(word: Uniqueness['word']): KeyOf {
   return () => word
 }
@@ -94,29 +97,32 @@ export function uniquenessProblems({ word, until, onConflict, debounce }: Unique
   ]
 }
 
-/** Why the two cannot be said of one job. */
+/** Why the two methods cannot be combined on one job; undefined if they can. */
 export function wordsProblem(one: Uniqueness['word'], other: Uniqueness['word']): string | undefined {
   if (one === other) return undefined
   return `${one} and ${other} are two answers to one question, what becomes of a second job with the same key: give one of them`
 }
 
-/** What a dispatch may say of it. */
+/** Uniqueness options of a single dispatch. */
 export interface UniqueDispatchOptions {
-  /** The key, or the key and how it is held; what is left out is as the definition says. Null is no key, whatever that says. */
+  /**
+   * The key, or the key with options; options that are left out come from the definition. Null means no key, even if the
+   * definition has one.
+   */
   readonly unique?: string | null | (UniqueOptions & { readonly key: string })
-  /** Runs when so much time has passed without another dispatch with the key. */
+  /** Runs once this much time has passed without another dispatch with the same key. */
   readonly debounce?: Duration | (DebounceOptions<string> & { readonly time: Duration })
-  /** Is not stored when another one with the key was, so short a time ago. */
+  /** Not stored if another job with the same key was stored less than this long ago. */
   readonly throttle?: Duration | (ThrottleOptions<string> & { readonly time: Duration })
 }
 
 export interface DispatchedUniqueness {
-  /** What the dispatch says, or else the definition. */
+  /** The setting of the dispatch, or else of the definition. */
   readonly uniqueness: Uniqueness | null
   readonly problems: readonly (string | undefined)[]
 }
 
-/** What a dispatch says goes before what its definition says. */
+/** Options of the dispatch override the definition. */
 export function dispatchedUniqueness(options: UniqueDispatchOptions, defined: Uniqueness | null): DispatchedUniqueness {
   const said = (['unique', 'debounce', 'throttle'] as const).filter((word) => options[word] !== undefined)
   const [word, other] = said

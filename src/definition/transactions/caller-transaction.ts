@@ -1,13 +1,13 @@
 import type { Answer } from '../../core/answer.ts'
 
-/** A connection of `pg`, a Client or one of a Pool, on which the caller has begun a transaction. */
+/** A `pg` connection (a Client, or one from a Pool) on which the caller has begun a transaction. */
 export interface PostgresConnection {
   query(...args: never[]): unknown
   escapeLiteral(text: string): string
   escapeIdentifier(text: string): string
 }
 
-/** A connection of `mysql2`, with promises or callbacks, on which the caller has begun a transaction. */
+/** A `mysql2` connection, with promises or callbacks, on which the caller has begun a transaction. */
 export interface MysqlConnection {
   query(...args: never[]): unknown
   execute(...args: never[]): unknown
@@ -15,7 +15,7 @@ export interface MysqlConnection {
   escapeId(...args: never[]): string
 }
 
-/** An open SQLite file of `better-sqlite3`, `node:sqlite` or `@photostructure/sqlite`, in a transaction that the caller has begun. */
+/** A SQLite file opened with `better-sqlite3`, `node:sqlite` or `@photostructure/sqlite`, inside a transaction of the caller. */
 export interface SqliteConnection {
   exec(sql: string): unknown
   prepare(sql: string): {
@@ -25,38 +25,38 @@ export interface SqliteConnection {
   }
 }
 
-/** A transaction of Knex. */
+/** A Knex transaction. */
 export interface KnexTransaction {
   readonly client: unknown
   isCompleted(): boolean
   savepoint(...args: never[]): unknown
 }
 
-/** A transaction of Kysely, also one that is ended by hand. */
+/** A Kysely transaction, including a controlled one. */
 export interface KyselyTransaction {
   readonly isTransaction: true
   executeQuery(...args: never[]): Promise<unknown>
   withoutPlugins(): unknown
 }
 
-/** The client that Prisma gives to the function of an interactive `$transaction`. */
+/** The client that Prisma passes to the callback of an interactive `$transaction`. */
 export interface PrismaTransaction {
   $queryRawUnsafe(query: string, ...values: never[]): PromiseLike<unknown>
   $executeRawUnsafe(query: string, ...values: never[]): PromiseLike<unknown>
 }
 
-/** Runs one statement in the caller's transaction and gives its rows, as objects. */
+/** Runs one statement in the caller's transaction and returns its rows as objects. */
 export type RunStatement = (sql: string, values: readonly unknown[]) => Promise<readonly unknown[]>
 
-/** What an adapter has made of another kind of transaction. */
+/** Another kind of transaction, wrapped by an adapter. */
 export interface AdaptedTransaction {
   readonly [adapted]: () => Answer<JoinableTransaction>
 }
 
-/** In the symbol table of the process: two copies of this package understand each other's transactions. */
+/** A global symbol, so that two copies of this package understand each other's transactions. */
 export const adapted: unique symbol = Symbol.for('treadle.transaction') as never
 
-/** A transaction that the caller has begun, and commits or rolls back by itself. */
+/** A transaction that the caller has begun, and will commit or roll back. */
 export type CallerTransaction =
   | PostgresConnection
   | MysqlConnection
@@ -66,7 +66,7 @@ export type CallerTransaction =
   | PrismaTransaction
   | AdaptedTransaction
 
-/** What a queue can join: a connection whose driver it knows, or whatever runs statements on the caller's. */
+/** What a queue can join: a connection of a known driver, or a function that runs statements on the caller's connection. */
 export type JoinableTransaction =
   | { readonly kind: 'postgres'; readonly connection: PostgresConnection }
   | { readonly kind: 'mysql'; readonly connection: MysqlConnection }

@@ -13,7 +13,7 @@ import {
 } from './caller-transaction.ts'
 import type { SqlTransaction } from './sql-transaction.ts'
 
-/** What a transaction is, by its shape. */
+/** Identifies a transaction by its shape. */
 export function recognized(tx: unknown): Answer<JoinableTransaction> {
   if (isAdapted(tx)) return tx[adapted]()
   if (isPostgres(tx)) return { kind: 'postgres', connection: tx }
@@ -25,13 +25,13 @@ export function recognized(tx: unknown): Answer<JoinableTransaction> {
   throw unknownTransaction(tx)
 }
 
-/** The same without joining it. */
+/** Throws if the transaction is of no known kind, without joining it. */
 export function refuseUnknown(tx: unknown): void {
   const shapes = [isAdapted, isPostgres, isMysql, isSynchronous, isKnex, isKysely, isPrisma]
   if (!shapes.some((isSo) => isSo(tx))) throw unknownTransaction(tx)
 }
 
-/** Whether what is done in it is done at once, as in every transaction on a SQLite file. */
+/** Whether statements in it run synchronously, as in every transaction on a SQLite file. */
 export function isSynchronous(tx: unknown): tx is SqliteConnection | SqlTransaction {
   return isSqlite(tx) || (hasMethods(tx, ['run', 'get', 'all']) && !isAdapted(tx))
 }
@@ -64,14 +64,16 @@ function isPrisma(tx: unknown): tx is PrismaTransaction {
   return hasMethods(tx, ['$queryRawUnsafe', '$executeRawUnsafe']) && !hasMethods(tx, ['$connect'])
 }
 
-/** Its client gives the connection of the transaction, and would go on to give it when another one has it. */
+/**
+ * The client returns the connection of the transaction, and would still return it after another transaction has taken it over.
+ */
 async function ofKnex(trx: KnexTransaction): Promise<JoinableTransaction> {
   if (trx.isCompleted()) throw new TreadleError('TRANSACTION_INVALID', 'This transaction of Knex has ended already')
   const connection = await (trx.client as { acquireConnection(): Promise<unknown> }).acquireConnection()
   return recognized(connection)
 }
 
-/** Plugins of the caller may rename the columns of answers. */
+/** Skip the caller's plugins, since they may rename columns in results. */
 function ofKysely(trx: KyselyTransaction): JoinableTransaction {
   const plain = trx.withoutPlugins() as { executeQuery(query: object): Promise<{ readonly rows: readonly unknown[] }> }
   return {

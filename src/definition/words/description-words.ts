@@ -9,38 +9,38 @@ import { type Priority, priorityNumber, priorityProblem } from '../policies/prio
 import type { Tags } from '../tags.ts'
 import { subjectOf, type WordTable } from './word-table.ts'
 
-/** How long finished jobs are kept, by their outcome. */
+/** How long to keep finished jobs, by outcome. */
 export type KeepOptions = { readonly [Outcome in keyof Keep]?: Duration }
 
-/** What a job is, and where it goes. */
+/** Builder methods that describe a job and where it is stored. */
 export interface DescriptionWords<Input> {
-  /** What people read in lists and logs in place of the key. */
+  /** The display name in lists and logs, instead of the key. */
   named(name: string): this
-  /** Null is as the program says, which is `default` unless it says otherwise. */
+  /** The queue of its jobs. Null uses the program's default, which is `default` unless configured. */
   queue(queue: string | null): this
-  /** The name of the backend that its jobs are kept in, of those that the program was given; null is the default one. */
+  /** The name of the backend that stores its jobs, among those configured for the program; null is the default backend. */
   backend(backend: string | null): this
-  /** Higher is sooner; the default is 5 (`normal`). */
+  /** Higher runs sooner; the default is 5 (`normal`). */
   priority(priority: Priority): this
-  /** The payload of scheduled runs, and of dispatches that give none. */
+  /** The payload of scheduled runs, and of dispatches without one. */
   args(payload: Input): this
   meta(meta: Meta): this
-  /** Words that people find its jobs by, beside those that are said at a dispatch. */
+  /** Labels to search jobs by, in addition to those given at dispatch. */
   tags(...tags: readonly (string | Tags)[]): this
-  /** Its dispatches do not run before this instant, unless they say another; null is at once. */
+  /** Dispatched jobs do not run before this instant unless the dispatch gives another time; null means now. */
   scheduledAt(at: Instant | null): this
-  /** How long ended jobs stay in the history; 0 deletes them at once. */
+  /** How long finished jobs stay in the history; 0 deletes them at once. */
   keep(keep: KeepOptions): this
   /** Stores payloads encrypted (AES-256-GCM, with the signing key), so that only workers can read them. */
   encrypt(encrypt?: boolean): this
   /**
-   * What is promised when a worker dies with the job: it is run again (`at-least-once`, the default), it is never begun twice
-   * (`at-most-once`), or it is run again and only one run's writes are there (`effectively-once`, by `ctx.transaction`).
+   * What happens if a worker dies during a run: the job runs again (`at-least-once`, the default), it never starts twice
+   * (`at-most-once`), or it runs again and only one run's writes take effect (`effectively-once`, with `ctx.transaction`).
    */
   delivery(delivery: DeliveryMode): this
   enabled(enabled?: boolean): this
   disable(): this
-  /** The schedule is followed only where the program's environment is one of these. */
+  /** The schedule is active only if the program's environment is one of these. */
   environments(...environments: readonly (string | readonly string[])[]): this
 }
 

@@ -4,11 +4,11 @@ import type { Changes } from '../given-values.ts'
 import { functionProblem, refuse } from '../names.ts'
 import { type SaidOfJob, subjectOf, type WordTable } from './word-table.ts'
 
-/** Functions that are called around a run. Several of one kind are called in the order in which they were said. */
+/** Hooks around a run. Hooks of the same kind are called in the order in which they were added. */
 export interface HookWords<Payload, Result> {
-  /** Runs only if all of these say true; otherwise the job ends as skipped and burns no attempt. */
+  /** Runs the job only if every such filter returns true; otherwise the job ends as skipped without using up an attempt. */
   when(filter: (payload: Payload, context: FilterContext) => boolean | Promise<boolean>): this
-  /** Does not run if any of these says true. */
+  /** Skips the job if any such filter returns true. */
   skip(filter: (payload: Payload, context: FilterContext) => boolean | Promise<boolean>): this
   before(hook: (payload: Payload, context: JobContext<Payload>) => unknown): this
   onSuccess(hook: (result: Awaited<Result>, payload: Payload, context: JobContext<Payload>) => unknown): this

@@ -6,25 +6,29 @@ import { rateOf } from '../policies/rate.ts'
 import { type Key, keyMaker } from '../policies/uniqueness.ts'
 import { subjectOf, type WordTable } from './word-table.ts'
 
-/** How much a run may take, and how many run at once. */
+/** Builder methods that limit runs. */
 export interface LimitWords<Payload> {
-  /** After so much time `ctx.signal` is aborted and the attempt has failed; null is no limit. */
+  /** Aborts `ctx.signal` and fails the attempt after this much time; null is no limit. */
   timeout(timeout: Duration | null): this
-  /** As `timeout`, but a run that does not end then keeps its slot, so that no other one overlaps it; 0 or null is no limit. */
+  /** Like `timeout`, but a run that does not stop keeps its slot, so that no other run overlaps it; 0 or null is no limit. */
   maxRunningTime(time: Duration | null): this
-  /** At most this many at once, over all workers; 0 is unlimited. Jobs over the limit wait and burn no attempt. */
+  /**
+   * Maximum number that run at once, across all workers; 0 is unlimited. Jobs over the limit wait without using up an attempt.
+   */
   concurrency(limit: number): this
   singleInstance(single?: boolean): this
-  /** At most this many are started in any span of this time, over all workers. The rest wait and burn no attempt. */
+  /**
+   * Maximum number that start within any period of this length, across all workers. The rest wait without using up an attempt.
+   */
   rate(limit: number, per: Duration): this
   /**
-   * Whose job it is (a customer's, say). Groups take turns: the one with the fewest running jobs comes first, among those the
-   * one that was served longest ago. With limits, no group gets more than its own, and one that is at its limit holds back nobody.
+   * Assigns jobs to groups (such as customers) that take turns: the group with the fewest running jobs goes first, and of those
+   * the one served least recently. With limits, no group exceeds its own, and a group at its limit does not hold back the others.
    */
   group(key: Key<Payload>, options?: GroupOptions): this
   /**
-   * Runs the handler in a worker thread or a process of its own, where it is really killed at its deadline, on cancel and at the
-   * end of a shutdown, also when it never lets go of the event loop.
+   * Runs the handler in a worker thread or a child process of its own, which is killed at its deadline, on cancellation and at
+   * the end of a shutdown, even if it blocks the event loop.
    */
   isolate(kind: IsolateKind, options?: IsolateOptions): this
 }

@@ -4,15 +4,15 @@ import { type DependencyOptions, dependenciesOf, type JobReference, referencedJo
 import { type Overlap, overlapProblem } from '../policies/overlap.ts'
 import { subjectOf, type WordTable } from './word-table.ts'
 
-/** What becomes of a scheduled run that is in another's way, late, or not the first. */
+/** Builder methods for scheduled runs that overlap, are late, or depend on others. */
 export interface RecurrenceWords {
-  /** What a scheduled run does while an earlier one has not ended; the default is `skip`, and `queue` with `misfire('all')`. */
+  /** What a scheduled run does while an earlier one is unfinished. Defaults to `skip`, or to `queue` with `misfire('all')`. */
   overlap(overlap: Overlap): this
-  /** What becomes of runs that were due while nobody was there; the default is `latest`. */
+  /** What happens to runs that were due while no worker was running; the default is `latest`. */
   misfire(kind: MisfireKind, options?: MisfireOptions): this
-  /** Of runs that are due together, this one is enqueued after those of these jobs. It does not wait for their end. */
+  /** When due at the same time as these jobs, this job is enqueued after them. It does not wait for them to finish. */
   after(...jobs: readonly (JobReference | readonly JobReference[])[]): this
-  /** A scheduled run begins when the last runs of these jobs that were due have succeeded. */
+  /** A scheduled run starts only once the most recent due runs of these jobs have succeeded. */
   dependsOn(...jobs: readonly JobReference[]): this
   dependsOn(...jobsAndOptions: readonly [...jobs: JobReference[], options: DependencyOptions]): this
   dependsOn(jobs: readonly JobReference[], options?: DependencyOptions): this

@@ -2,22 +2,22 @@ import { countProblem, functionProblem, refuse } from '../names.ts'
 import { type Backoff, backoffOf } from '../policies/retry.ts'
 import { type SaidOfJob, subjectOf, type WordTable } from './word-table.ts'
 
-/** What becomes of a job whose attempt fails. */
+/** Builder methods for failed attempts. */
 export interface RetryWords<Result> {
-  /** So many more attempts after the first one failed, with a pause before each; null is as the program says. */
+  /** Maximum number of further attempts after the first one fails, and the delay before each. Null uses the program's default. */
   retries(retries: number | null, backoff?: Backoff): this
-  /** Another word for `retries`. */
+  /** Alias of `retries`. */
   maxRetries(retries: number | null): this
-  /** The same counted from the other end: the first attempt included. */
+  /** Maximum number of attempts, including the first. */
   maxAttempts(attempts: number | null): this
   /**
-   * The pause before another attempt: options, or a function of the attempt that failed and its error. The default doubles from one
+   * The delay before the next attempt: options, or a function of the failed attempt and its error. By default it doubles from one
    * second to one minute, with full jitter.
    */
   backoff(backoff: Backoff): this
-  /** Errors for which this is false end the job at once. */
+  /** Errors for which this returns false end the job without another attempt. */
   retryIf(decide: (error: unknown) => boolean): this
-  /** A run that gives such a result has failed, as if it had thrown. */
+  /** A run whose result matches counts as failed, as if it had thrown. */
   failWhen(isFailure: (result: Awaited<Result>) => boolean): this
 }
 

@@ -18,21 +18,21 @@ import {
 } from '../policies/uniqueness.ts'
 import { type SaidOfJob, subjectOf, type WordTable } from './word-table.ts'
 
-/** What must not be there, or be done, twice. */
+/** Builder methods against duplicate jobs and duplicate work. */
 export interface UniquenessWords<Payload> {
   /**
-   * While the key is held, another job with the same key is not stored: by default as long as the job waits or runs. Instead of
-   * being left out, it may replace the job that waits, or its payload be merged into that one's.
+   * Stores only one job per key for as long as the key is held: by default while the job waits or runs. A duplicate is ignored,
+   * or can replace the waiting job's payload or be merged into it.
    */
   unique(key: Key<Payload>, options?: UniqueOptions): this
   /**
-   * Runs once, when so much time has passed without another dispatch, with the payload of the last one. With `maxWait` it does
-   * not wait for longer than that, however often it is dispatched.
+   * Runs once, after this much time without another dispatch, with the payload of the last one. With `maxWait` it never waits
+   * longer than that, however often it is dispatched.
    */
   debounce(time: Duration, options?: DebounceOptions<Key<Payload>>): this
-  /** Of the dispatches within so much time of the first, only that one is stored. */
+  /** Stores only the first of the dispatches within this period. */
   throttle(time: Duration, options?: ThrottleOptions<Key<Payload>>): this
-  /** Once a job with this key has succeeded, another one is skipped instead of run, for the time of `idempotencyTtl`. */
+  /** Once a job with this key has succeeded, others are skipped instead of run, for as long as `idempotencyTtl`. */
   idempotencyKey(key: Key<Payload> | null): this
   idempotencyTtl(ttl: Duration): this
 }

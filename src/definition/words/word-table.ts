@@ -1,15 +1,15 @@
 import type { DefinitionFields } from '../fields.ts'
 import type { Changes } from '../given-values.ts'
 
-/** What was said of a job before this word. */
+/** The fields given so far, before this call. */
 export type SaidOfJob = Pick<DefinitionFields, 'job'> & Partial<DefinitionFields>
 
-/** What each word changes, by what was said before it and by its arguments. A field of undefined is as if nothing was said of it. */
+/** For each builder method, the changes it makes given the fields so far and its arguments. Undefined removes a field. */
 export type WordTable<Words> = {
   readonly [Word in keyof Words]: (said: SaidOfJob, ...args: readonly never[]) => Changes
 }
 
-/** Of which job an error speaks. */
+/** The job that an error message is about. */
 export function subjectOf({ job }: SaidOfJob): string {
   return `Job "${job}"`
 }

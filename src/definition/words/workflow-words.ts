@@ -3,11 +3,14 @@ import { type ChildFailure, childFailureProblem, waitProblem } from '../dispatch
 import { refuse } from '../names.ts'
 import { subjectOf, type WordTable } from './word-table.ts'
 
-/** For jobs that wait for others. */
+/** Builder methods for jobs that wait for others. */
 export interface WorkflowWords {
-  /** It does not wait for longer than this, neither for jobs that it depends on nor for its children; 7 days by default. */
+  /** Maximum time to wait for dependencies and for children; 7 days by default. */
   waitAtMost(time: Duration): this
-  /** What becomes of it when one of its children fails: it fails too (the default), counts it as ended, or does not wait for the rest. */
+  /**
+   * What happens when a child fails: `fail` fails this job too (the default), `ignore` treats the child as finished, `continue`
+   * stops waiting for the others.
+   */
   onChildFailure(policy: ChildFailure): this
 }
 

@@ -2,7 +2,7 @@ import { dateOf, dayNumber, monthLength, weekdayOf } from './day-number.ts'
 import type { DayBits, MonthDays } from './month-days.ts'
 import { type ValueTable, valueTable } from './value-table.ts'
 
-/** The days on which a schedule runs, as numbers of days since 1970; null where there is none. */
+/** The days on which a schedule runs, as days since 1970; null if there is none. */
 export interface CalendarDays {
   atOrAfter(day: number): number | null
   atOrBefore(day: number): number | null
@@ -49,7 +49,7 @@ export function calendarDays(years: ValueTable, namedMonths: readonly number[], 
   }
 }
 
-// More than any list of years has, and more than the 400 years after which the calendar repeats itself.
+// More than any list of years covers, and more than the 400 years after which the calendar repeats.
 const enoughMonths = 1_100 * 12
 
 function lowestDay(bits: DayBits): number {

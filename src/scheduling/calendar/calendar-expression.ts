@@ -1,7 +1,7 @@
 import type { CalendarFields } from './calendar-fields.ts'
 import { windowsText } from './time-windows.ts'
 
-/** Cron's six fields, followed by what cron cannot say, where it makes a difference. */
+/** Cron's six fields, followed by anything cron cannot express, if it makes a difference. */
 export function expressionOf(fields: CalendarFields): string {
   const { second, minute, hour, dayOfMonth, month, dayOfWeek, year, days, windows } = fields
   const parts = [second, minute, hour, dayOfMonth, month, dayOfWeek]
@@ -12,7 +12,7 @@ export function expressionOf(fields: CalendarFields): string {
   return parts.join(' ')
 }
 
-/** Where the lowest value is 0, counting from it and dividing name the same values. */
+/** If the lowest value is 0, both kinds of steps produce the same values. */
 function hasDividingStep({ steps, dayOfMonth, month, year }: CalendarFields): boolean {
   return steps === 'divisible' && [dayOfMonth, month, year].some((field) => field.includes('*/'))
 }

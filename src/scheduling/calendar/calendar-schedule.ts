@@ -7,7 +7,7 @@ import { elapsedTimes, fixedTimes } from './clock-change.ts'
 import { refuseNever } from './never.ts'
 import { parseZone } from './zone.ts'
 
-/** The schedule that the fields say, read in an IANA time zone. Throws where a field is wrong, and where it would never run. */
+/** Builds the schedule for these fields in an IANA time zone. Throws if a field is invalid or the schedule would never run. */
 export function calendarSchedule(fields: CalendarFields, timezone: string): CalendarSchedule {
   const zone = parseZone(timezone)
   const expression = expressionOf(fields)

@@ -6,17 +6,16 @@ import { type TimesOfDay, timesOfDay } from './time-of-day.ts'
 import { everyValue, valueTable } from './value-table.ts'
 
 /**
- * The times that a schedule names, read on a clock without a zone: milliseconds as they would be if the clock on the wall
- * showed UTC. Null where there is none.
+ * The times of a schedule on a wall clock without a time zone, in milliseconds as if the clock showed UTC. Null if there is none.
  */
 export interface WallTimes {
-  /** The first one after the given time. */
+  /** The first time after the given one. */
   next(afterMs: number): number | null
-  /** The last one before the given time. */
+  /** The last time before the given one. */
   previous(beforeMs: number): number | null
 }
 
-/** `whole` says in errors what the fields are a part of. */
+/** `whole` describes, in errors, what the fields belong to. */
 export function wallTimes(fields: CalendarFields, whole: string): WallTimes {
   const days = daysOf(fields, whole)
   const times = timesOf(fields, whole)
@@ -27,7 +26,7 @@ function daysOf({ year, month, dayOfMonth, dayOfWeek, days, steps }: CalendarFie
   const years = year === '*' ? everyValue : valueTable(parseValues('year', year, steps, whole))
   const ofMonth = parseField('dayOfMonth', dayOfMonth, steps, whole)
   const ofWeek = parseField('dayOfWeek', dayOfWeek, steps, whole)
-  // A star that fits every day would leave the other field no say.
+  // A star matches every day, so with 'either' the other field would have no effect.
   const fit = dayOfMonth === '*' || dayOfWeek === '*' ? 'both' : days
   return calendarDays(years, parseValues('month', month, steps, whole), monthDays({ ofMonth, ofWeek, fit }))
 }

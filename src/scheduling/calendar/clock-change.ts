@@ -1,17 +1,17 @@
 import type { WallTimes } from './calendar.ts'
 import type { Zone } from './zone.ts'
 
-/** The instants at which a schedule runs; null where there is none. */
+/** The instants at which a schedule runs; null if there is none. */
 export interface Occurrences {
-  /** The first one after the given instant. */
+  /** The first occurrence after the given instant. */
   next(afterMs: number): number | null
-  /** The last one before the given instant. */
+  /** The last occurrence before the given instant. */
   previous(beforeMs: number): number | null
 }
 
 /**
- * Each wall time counts once: one that the clock skips falls on the first instant after the gap, one that it shows twice falls
- * on its first showing. Both are the first instant at which the clock shows this time or a later one.
+ * Each wall time counts once: a skipped time falls on the first instant after the gap, and a repeated time falls on its first
+ * showing. Both are the first instant at which the clock shows this time or a later one.
  */
 export function fixedTimes(times: WallTimes, zone: Zone): Occurrences {
   return {
@@ -26,7 +26,7 @@ export function fixedTimes(times: WallTimes, zone: Zone): Occurrences {
   }
 }
 
-/** Time is what elapses: every instant whose wall time is named counts. */
+/** Follows elapsed time: every instant whose wall time matches counts. */
 export function elapsedTimes(times: WallTimes, zone: Zone): Occurrences {
   return {
     next(afterMs) {
@@ -35,7 +35,7 @@ export function elapsedTimes(times: WallTimes, zone: Zone): Occurrences {
         const { to, offset } = zone.spanAt(from)
         const wall = times.next(from + offset - 1)
         if (wall !== null && wall - offset < to) return wall - offset
-        // A change of the clock may show again what lies behind, but nothing from further back than this.
+        // A clock change may repeat earlier times, but none further back than this.
         if (to - from <= largestChangeMs) from = to
         else if (wall === null) return null
         else from = Math.max(to, wall - offset - largestChangeMs)
@@ -55,7 +55,7 @@ export function elapsedTimes(times: WallTimes, zone: Zone): Occurrences {
   }
 }
 
-// No zone is a whole day off UTC, so no two offsets are two days apart.
+// No time zone is a whole day off UTC, so no two offsets are two days apart.
 const largestOffsetMs = 24 * 3_600_000
 const largestChangeMs = 2 * largestOffsetMs
 
@@ -63,7 +63,10 @@ function lastSecondBefore(instantMs: number): number {
   return Math.ceil(instantMs / 1_000) * 1_000 - 1_000
 }
 
-/** The latest time that the clock has shown up to an instant: not the time of the instant itself where it was set back. */
+/**
+ * The latest time that the clock has shown up to an instant. If the clock was set back, this is later than the time at the
+ * instant itself.
+ */
 function latestShown(zone: Zone, instantMs: number): number {
   let span = zone.spanAt(instantMs)
   let latest = instantMs + span.offset

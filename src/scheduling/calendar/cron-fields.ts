@@ -2,7 +2,7 @@ import { TreadleError } from '../../core/errors.ts'
 import type { CalendarFields, CronFields } from './calendar-fields.ts'
 import { parseField } from './field-values.ts'
 
-/** Splits and checks an expression of six fields, of five, which run at second 0, or a name such as `@daily`. */
+/** Splits and validates an expression with six fields, with five (which run at second 0), or a name such as `@daily`. */
 export function parseFields(expression: string): CalendarFields {
   if (typeof expression !== 'string' || expression.length > maxLength) throw notAnExpression(expression)
   const texts = textOf(expression.trim()).split(/\s+/)
@@ -14,7 +14,7 @@ export function parseFields(expression: string): CalendarFields {
   return { ...fields, year: '*', days: 'either', steps: 'counted', windows: [] }
 }
 
-// Sixty seconds, sixty minutes, 24 hours, 31 days, twelve months and seven weekdays, all listed, take half of it.
+// Listing every second, minute, hour, day, month and weekday takes half of this.
 const maxLength = 1_024
 
 const fieldNames = [

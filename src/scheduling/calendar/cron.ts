@@ -3,8 +3,8 @@ import { calendarSchedule } from './calendar-schedule.ts'
 import { parseFields } from './cron-fields.ts'
 
 /**
- * The schedule of a cron expression of five fields (at second 0) or six (second first), read in an IANA time zone.
- * Where both the day of month and the day of week are given, a day that fits either counts.
+ * Parses a cron expression with five fields (at second 0) or six (second first), in an IANA time zone. If both the day of month
+ * and the day of week are given, a day that matches either counts.
  */
 export function parseCron(expression: string, timezone: string): CalendarSchedule {
   const key = `${timezone}\n${expression}`
@@ -16,7 +16,7 @@ export function parseCron(expression: string, timezone: string): CalendarSchedul
 const maxParsed = 1_000
 const parsed = new Map<string, CalendarSchedule>()
 
-/** The map's order is the order of use, so the one that leaves is the one that was not asked for the longest. */
+/** The map is ordered by last use, so the least recently used entry is evicted. */
 function remember(key: string, schedule: CalendarSchedule): void {
   parsed.delete(key)
   parsed.set(key, schedule)

@@ -1,4 +1,4 @@
-/** A day as a number: 0 is the first of January 1970. Works for all years, before the first one too. */
+/** Days since 1 January 1970. Works for all years, including those before 1. */
 export function dayNumber(year: number, month: number, day: number): number {
   const yearsBefore = year - 1
   const leapDays = Math.floor(yearsBefore / 4) - Math.floor(yearsBefore / 100) + Math.floor(yearsBefore / 400)
@@ -17,11 +17,11 @@ export interface CalendarDate {
 }
 
 export function dateOf(number: number): CalendarDate {
-  // With the mean length of a year, this is the year or one beside it.
+  // Based on the mean length of a year, this is the right year or an adjacent one.
   let year = 1970 + Math.floor(number / 365.2425)
   if (number < dayNumber(year, 1, 1)) year--
   else if (number >= dayNumber(year + 1, 1, 1)) year++
-  // No month is longer than 31 days, so this is the month or the one before it.
+  // No month has more than 31 days, so this is the right month or the one before it.
   const dayOfYear = number - dayNumber(year, 1, 1)
   let month = Math.floor(dayOfYear / 31) + 1
   if (month < 12 && number >= dayNumber(year, month + 1, 1)) month++

@@ -3,17 +3,17 @@ import type { CronFields } from './calendar-fields.ts'
 export type FieldName = keyof CronFields | 'year'
 
 export interface FieldRange {
-  /** The field as a person calls it. */
+  /** The field's name in messages. */
   readonly label: string
   readonly lowest: number
   readonly highest: number
-  /** How a number is written. */
+  /** The format of a number. */
   readonly digits: RegExp
-  /** Other words for the values from the lowest on. */
+  /** Names for the values, starting with the lowest. */
   readonly names: readonly string[]
   /** The values repeat after this many: weekday 7 is 0 again. */
   readonly cycle?: number
-  /** Its values, for the errors. */
+  /** The accepted values, for error messages. */
   readonly accepted: string
 }
 

@@ -12,8 +12,8 @@ export type FieldItem =
   | { readonly kind: 'nth weekday'; readonly weekday: number; readonly nth: number }
 
 /**
- * What a field's text names. Throws with the field, the text and the accepted forms;
- * `whole` says in that error what the field is a part of: 'The cron expression "60 * * * *"'.
+ * Parses the text of a field. Errors name the field, the text and the accepted forms; `whole` describes what the field belongs
+ * to, such as 'The cron expression "60 * * * *"'.
  */
 export function parseField(name: FieldName, text: string, steps: CalendarFields['steps'], whole: string): readonly FieldItem[] {
   return text.split(',').map((item) => {
@@ -23,12 +23,12 @@ export function parseField(name: FieldName, text: string, steps: CalendarFields[
   })
 }
 
-/** The values of a field that knows no days that depend on the month. */
+/** Parses a field that has no items that depend on the month. */
 export function parseValues(name: FieldName, text: string, steps: CalendarFields['steps'], whole: string): readonly number[] {
   return parseField(name, text, steps, whole).flatMap((item) => (item.kind === 'values' ? item.values : []))
 }
 
-/** The item, or what is wrong with it. */
+/** Returns the item, or the problem with it. */
 function parseItem(name: FieldName, item: string, steps: CalendarFields['steps']): FieldItem | Problem {
   const range = fieldRanges[name]
   const special = name === 'dayOfMonth' ? parseDay(item) : name === 'dayOfWeek' ? parseWeekday(item) : undefined
@@ -69,7 +69,7 @@ function starValues(range: FieldRange, step: number, steps: CalendarFields['step
 
 function rangeValues(range: FieldRange, fromText: string, toText: string, step: number): FieldItem | Problem {
   const from = numberOf(range, fromText)
-  // A range such as SAT-SUN ends on the Sunday that comes after it.
+  // A range such as SAT-SUN ends on the following Sunday.
   const to = toText === range.names[0] && fromText !== toText ? (range.cycle ?? range.lowest) : numberOf(range, toText)
   if (from === undefined || to === undefined) return unknownForm
   if (from > to) return 'the range runs backwards'

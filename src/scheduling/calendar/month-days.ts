@@ -3,17 +3,17 @@ import type { FieldItem } from './field-values.ts'
 /** Days of a month as bits: bit 0 is the 1st, bit 30 the 31st. */
 export type DayBits = number
 
-/** The days that a schedule names in a month that begins on this weekday (0 is Sunday) and has so many days. */
+/** The days of a schedule in a month that starts on this weekday (0 is Sunday) and has this many days. */
 export type MonthDays = (firstWeekday: number, length: number) => DayBits
 
 export interface DayItems {
   readonly ofMonth: readonly FieldItem[]
   readonly ofWeek: readonly FieldItem[]
-  /** Whether a day must fit one of the two or both. */
+  /** Whether a day must match either field or both. */
   readonly fit: 'either' | 'both'
 }
 
-/** There are only 28 kinds of months, so each is worked out once. */
+/** There are only 28 kinds of months, so each result is computed once. */
 export function monthDays(items: DayItems): MonthDays {
   const known: (DayBits | undefined)[] = new Array(28).fill(undefined)
   return (firstWeekday, length) => {
@@ -39,7 +39,7 @@ function daysIn(month: Month, { ofMonth, ofWeek, fit }: DayItems): DayBits {
   return bits
 }
 
-/** `value` is the day as the item's field counts it: the day of the month, or the weekday. */
+/** `value` is the day in terms of the item's field: the day of the month, or the weekday. */
 function names(item: FieldItem, value: number, day: number, month: Month): boolean {
   switch (item.kind) {
     case 'values':
@@ -57,7 +57,7 @@ function names(item: FieldItem, value: number, day: number, month: Month): boole
   }
 }
 
-/** Of the same month: the next one lies two days off where the month begins or ends with a weekend. */
+/** Stays within the month: at its start or end, the nearest working day may be two days away. */
 function nearestWorkingDay(day: number, month: Month): number {
   const weekday = weekdayOf(day, month)
   if (weekday === saturday) return day > 1 ? day - 1 : day + 2

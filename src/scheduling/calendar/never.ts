@@ -3,20 +3,20 @@ import { type WallTimes, wallTimes } from './calendar.ts'
 import type { CalendarFields } from './calendar-fields.ts'
 import { windowsText } from './time-windows.ts'
 
-/** Throws, with the reason, where the calendar has no time that the fields name. */
+/** Throws, with the reason, if no time in the calendar matches the fields. */
 export function refuseNever(times: WallTimes, fields: CalendarFields, expression: string): void {
   if (hasTime(times)) return
   throw new TreadleError('SCHEDULE_INVALID', `The schedule "${expression}" never runs: ${whyNever(fields)}`)
 }
 
-// No year before this one can be named, and without a year the calendar repeats itself.
+// No earlier year can be named, and without a year the calendar repeats.
 const firstDate = Date.UTC(1_970, 0, 1)
 
 function hasTime(times: WallTimes): boolean {
   return times.next(firstDate - 1) !== null
 }
 
-/** What is left out last before there are times is what was in the way. */
+/** Removes restrictions one by one; the one whose removal produces times is the reason. */
 function whyNever(fields: CalendarFields): string {
   const wholeDays = { ...fields, windows: [] }
   if (runs(wholeDays))

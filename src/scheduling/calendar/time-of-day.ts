@@ -2,7 +2,7 @@ import type { TimeWindow } from './calendar-fields.ts'
 import { disjointWindows } from './time-windows.ts'
 import { type ValueTable, valueTable } from './value-table.ts'
 
-/** The seconds after midnight at which a schedule runs; null where there is none. */
+/** The seconds after midnight at which a schedule runs; null if there is none. */
 export interface TimesOfDay {
   atOrAfter(second: number): number | null
   atOrBefore(second: number): number | null

@@ -1,6 +1,6 @@
 import type { TimeWindow } from './calendar-fields.ts'
 
-/** The same times of day in order and without overlaps. */
+/** The same times of day, sorted and without overlaps. */
 export function disjointWindows(windows: readonly TimeWindow[]): readonly TimeWindow[] {
   const disjoint: TimeWindow[] = []
   for (const window of windows.toSorted((one, other) => one.from - other.from)) {

@@ -1,11 +1,11 @@
-/** A set of numbers that knows the neighbours of every number; null where there is none. */
+/** A set of numbers that finds the neighbours of any number; null if there is none. */
 export interface ValueTable {
   has(value: number): boolean
   atOrAfter(value: number): number | null
   atOrBefore(value: number): number | null
 }
 
-/** At least one value, none of them negative. */
+/** Takes at least one value, none of them negative. */
 export function valueTable(values: readonly number[]): ValueTable {
   const named = new Set(values)
   const length = Math.max(...named) + 1

@@ -1,16 +1,16 @@
 import { TreadleError } from '../../core/errors.ts'
 
-/** The clock on the wall of a place. */
+/** The wall clock of a time zone. */
 export interface Zone {
   /** How far the wall clock is ahead of UTC at an instant, in milliseconds. */
   offsetAt(instantMs: number): number
-  /** A span of time around the instant, not necessarily the longest, in which the offset does not change. */
+  /** A span around the instant, not necessarily the longest, in which the offset does not change. */
   spanAt(instantMs: number): Span
 }
 
 export interface Span {
   readonly from: number
-  /** The first instant after it. */
+  /** The first instant after the span. */
   readonly to: number
   readonly offset: number
 }
@@ -24,7 +24,7 @@ export function parseZone(timezone: string): Zone {
   return zone
 }
 
-// Bounded by the number of zones that exist, since unknown ones are refused and case does not count.
+// Bounded by the number of existing time zones, since unknown ones are rejected and case is ignored.
 const zones = new Map<string, Zone>()
 
 function makeZone(timezone: string): Zone {
@@ -39,7 +39,7 @@ const utc: Zone = { spanAt: () => always, offsetAt: () => 0 }
 
 function formatOf(timezone: string): Intl.DateTimeFormat {
   try {
-    // Offsets such as "+01:00" are known to some versions of Node only, and have no daylight saving time.
+    // Offsets such as "+01:00" work only in some versions of Node, and have no daylight saving time.
     if (!/^[a-z]/i.test(timezone)) throw new RangeError('not the name of a zone')
     return new Intl.DateTimeFormat('en-US', {
       timeZone: timezone,
@@ -70,11 +70,11 @@ function offsetsOf(format: Intl.DateTimeFormat): Offsets {
   }
 }
 
-// Before this, each place had its own time, unchanged since ever; after the other there are no dates.
+// Before the first, every place kept its own unchanging local time; after the last there are no dates.
 const firstMs = Date.UTC(1_800, 0, 1)
 const lastMs = Date.UTC(275_760, 8, 12)
 
-/** `Intl` takes microseconds to answer, so what it said is kept, for so many chunks of time that fill some nine years. */
+/** `Intl` takes microseconds per lookup, so results are cached, for enough chunks of time to cover about nine years. */
 function rememberedSpans(offsetAt: Offsets): (instantMs: number) => Span {
   const chunks: (Chunk | undefined)[] = new Array(chunkCount).fill(undefined)
   return (instantMs) => {
@@ -87,13 +87,13 @@ function rememberedSpans(offsetAt: Offsets): (instantMs: number) => Span {
   }
 }
 
-// About three days. The clocks of one place never changed twice within less than four.
+// About three days. No place has changed its clock twice within less than four.
 const chunkMs = 2 ** 28
 const chunkCount = 1_024
 
 interface Chunk {
   readonly index: number
-  /** The same span twice where the clock does not change. */
+  /** Equal to `after` if the clock does not change. */
   readonly before: Span
   readonly after: Span
 }
@@ -108,7 +108,7 @@ function makeChunk(index: number, offsetAt: Offsets): Chunk {
   return { index, before, after: change === to ? before : { from: change, to, offset: laterOffset } }
 }
 
-/** The first instant in `(from, to]` at which the offset is another one; clocks change on whole seconds. */
+/** The first instant in `(from, to]` with a different offset; clocks change on whole seconds. */
 function changeBetween(from: number, to: number, offset: number, offsetAt: Offsets): number {
   let before = Math.floor(from / 1_000)
   let after = Math.floor(to / 1_000)

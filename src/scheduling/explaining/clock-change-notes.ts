@@ -4,7 +4,7 @@ import type { CalendarSchedule } from '../schedule.ts'
 import { joined } from './lists-in-words.ts'
 import { type ClockChange, clockChanges, dateText, timeText } from './local-time.ts'
 
-/** What a change of the clock does to an occurrence, given the one before it; null where it does nothing. */
+/** How a clock change affects an occurrence, given the one before it; null if it does not. */
 export function changeNote(schedule: Zoned, times: WallTimes, at: number, before: number | null): string | null {
   const zone = parseZone(schedule.timezone)
   return skippedNote(zone, times, at, before) ?? twiceNote(zone, schedule, at)
@@ -12,7 +12,7 @@ export function changeNote(schedule: Zoned, times: WallTimes, at: number, before
 
 type Zoned = Pick<CalendarSchedule, 'timezone' | 'matches'>
 
-/** The named times that lie in `[from, to)`, in words: "02:30", "02:00 and 02:30", "02:00 to 02:55"; null where there is none. */
+/** The named times in `[from, to)`, in words: "02:30", "02:00 and 02:30", "02:00 to 02:55"; null if there are none. */
 export function namedBetween(times: WallTimes, from: number, to: number): { text: string; isOne: boolean } | null {
   const found: number[] = []
   for (let wall = times.next(from - 1); wall !== null && wall < to; wall = times.next(wall)) {
@@ -31,7 +31,7 @@ export function turnText({ wallBefore, wallAfter }: ClockChange): string {
 
 const dayMs = 24 * 3_600_000
 
-// An occurrence that comes later than a month after the gap is a rare one, and not there because of it.
+// An occurrence more than a month after the gap is a rare one, and was not moved by it.
 const lookBackMs = 32 * dayMs
 
 function skippedNote(zone: Zone, times: WallTimes, at: number, before: number | null): string | null {

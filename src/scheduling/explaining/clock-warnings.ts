@@ -11,13 +11,13 @@ export interface ClockSuspect {
   readonly schedule: Pick<CalendarSchedule, 'fields' | 'timezone'>
   readonly named: NamedTimes
   readonly wallTimes: WallTimes
-  /** The instant from which on somebody asks; null where nobody said. */
+  /** The start of the period to explain; null if not given. */
   readonly from: number | null
 }
 
-/** Named times that the zone's clock skips, or shows twice, in the two years to come: one warning of each kind. */
+/** Warns about named times that the clock skips or shows twice within the next two years: one warning of each kind. */
 export function clockWarnings({ schedule, named, wallTimes, from }: ClockSuspect): string[] {
-  // What runs in every hour runs on through a change of the clock.
+  // A schedule that runs every hour keeps running through a clock change.
   if (named.hours.isAll && named.windows.length === 0) return []
   const start = from ?? anyMoment
   const changes = clockChanges(parseZone(schedule.timezone), start, start + twoYearsMs)
@@ -28,7 +28,7 @@ export function clockWarnings({ schedule, named, wallTimes, from }: ClockSuspect
   ]
 }
 
-/** Zones that look like the time of a place and are not. */
+/** Warns about time zones that look like the time of a place but are not. */
 export function zoneWarnings(timezone: string): string[] {
   const [, sign, hours] = /^Etc\/GMT([+-])([1-9]\d?)$/i.exec(timezone) ?? []
   if (sign !== undefined && hours !== undefined) {
@@ -43,7 +43,7 @@ export function zoneWarnings(timezone: string): string[] {
     : [`${timezone} never has daylight saving time. For the time of a place name it, such as ${city}`]
 }
 
-// Where nobody says from when on: the rules of most zones are the same in every year.
+// Used if no start was given: the rules of most time zones are the same every year.
 const anyMoment = Date.UTC(2_026, 0, 1)
 const twoYearsMs = 2 * 366 * 24 * 3_600_000
 

@@ -14,7 +14,7 @@ function eitherDay({ dayOfMonth, dayOfWeek, days }: CalendarFields): string[] {
   ]
 }
 
-/** Days that are named one by one; a range or a step over the whole month means "as far as it goes". */
+/** Only considers days listed one by one; a range or a step over the whole month means "as far as it goes". */
 function shortMonths({ dayOfMonth }: CalendarFields, { months }: NamedTimes): string[] {
   const alone = dayOfMonth.split(',').filter((item) => /^\d+W?$/i.test(item))
   const day = Math.max(0, ...alone.map((item) => Number.parseInt(item, 10)))

@@ -2,7 +2,9 @@ import type { FieldItem } from '../calendar/field-values.ts'
 import { joined, listed, listItems, ordinal, type Run, singleRun } from './lists-in-words.ts'
 import { type NamedTimes, type NamedValues, type NamedYears, plainValues } from './named-times.ts'
 
-/** The days in words, or nothing where every day counts: "on the last day of the month", "from Monday to Friday in January". */
+/**
+ * The days in words, or an empty string if every day counts: "on the last day of the month", "from Monday to Friday in January".
+ */
 export function dayWords({ days, months }: NamedTimes): string {
   const ofMonth = days.ofMonth === null ? null : monthDaysOf(days.ofMonth)
   const ofWeek = days.ofWeek === null ? null : weekdaysOf(days.ofWeek)
@@ -24,14 +26,14 @@ export function yearWords({ values, isAll, divisor }: NamedYears): string {
 
 interface MonthDays {
   readonly values: readonly number[]
-  /** The days that have no number of their own: "last day". */
+  /** Days without a number: "last day". */
   readonly special: readonly string[]
-  /** Whether they can only be told with the month: the last day of it. */
+  /** Whether they make sense only together with the month, such as its last day. */
   readonly isOfMonth: boolean
 }
 
 interface Weekdays {
-  /** From Monday, 1, to Sunday, 7, so that the weekend is one run. */
+  /** Monday is 1 and Sunday is 7, so that the weekend is contiguous. */
   readonly values: readonly number[]
   /** "the second Monday" */
   readonly ofMonth: readonly string[]
@@ -131,7 +133,7 @@ function fromTo({ first, last }: Run, nameOf: (value: number) => string): string
 
 const weekdayNames = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']
 
-/** Sunday is 0 and 7. */
+/** Sunday is both 0 and 7. */
 export function weekdayName(weekday: number): string {
   return weekdayNames[weekday % 7]!
 }

@@ -9,7 +9,7 @@ import { repeatWords } from './repeat-words.ts'
 import { calendarWarnings, repeatWarnings } from './warnings.ts'
 import { dependsOnZone, wordsOf } from './words.ts'
 
-/** A calendar schedule in words. Without options there are no occurrences, since nobody said from when on. */
+/** Describes a calendar schedule. Without options it lists no occurrences, since there is no start. */
 export function explainCalendar(schedule: Omit<CalendarSchedule, 'explain'>, options: ExplainOptions | undefined): Explanation {
   const named = namedTimes(schedule.fields)
   const walls = wallTimes(schedule.fields, `The schedule "${schedule.expression}"`)
@@ -25,7 +25,7 @@ export function explainCalendar(schedule: Omit<CalendarSchedule, 'explain'>, opt
   }
 }
 
-/** A repeat in words. Its occurrences are what would be if each run took no time. */
+/** Describes a repeat. Its occurrences assume that each run takes no time. */
 export function explainRepeat(schedule: Omit<RepeatSchedule, 'explain'>, options: ExplainOptions | undefined): Explanation {
   return {
     text: repeatWords(schedule) + zoneWords(schedule.timezone),
@@ -54,7 +54,7 @@ function occurrencesOf(schedule: Following, options: ExplainOptions | undefined,
   let before: number | null = null
   while (occurrences.length < count) {
     const at = schedule.next(before ?? from)
-    // A repeat may lead nowhere, such as to the start of the day that it is on.
+    // A repeat may not move forward, for example if it leads to the start of the current day.
     if (at === null || at <= (before ?? from)) break
     occurrences.push({ at, local: localText(shownIn, at), note: noteOf(at, before) })
     before = at

@@ -1,9 +1,9 @@
-/** Rising numbers in words that name each of them: "0 to 5, 10 and 20", "0, 7, 14, …, 56". */
+/** Lists ascending numbers in words: "0 to 5, 10 and 20", "0, 7, 14, …, 56". */
 export function listed(values: readonly number[], nameOf: (value: number) => string = String): string {
   return joined(listItems(values, nameOf), 'and')
 }
 
-/** The parts of such a list, for lists that go on with others. */
+/** The items of such a list, for combining with others. */
 export function listItems(values: readonly number[], nameOf: (value: number) => string): string[] {
   if (isLongProgression(values)) {
     const names = [...values.slice(0, 3), ...values.slice(-1)].map(nameOf)
@@ -20,7 +20,7 @@ export function joined(items: readonly string[], conjunction: 'and' | 'or'): str
   return `${items.slice(0, -1).join(', ')} ${conjunction} ${items.at(-1)}`
 }
 
-/** Numbers without one missing between them. */
+/** Consecutive numbers. */
 export interface Run {
   readonly first: number
   readonly last: number
@@ -36,7 +36,7 @@ export function runsOf(values: readonly number[]): Run[] {
   return runs
 }
 
-/** The one run of three and more that the values are, or null. */
+/** The values as a single run of at least three, or null if they are not one. */
 export function singleRun(values: readonly number[]): Run | null {
   const [run, ...others] = runsOf(values)
   return run !== undefined && others.length === 0 && run.last - run.first >= 2 ? run : null

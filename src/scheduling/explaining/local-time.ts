@@ -7,21 +7,21 @@ export function localText(zone: Zone, instantMs: number): string {
   return `${date} ${time} ${offsetText(offset)}`
 }
 
-/** "2027-03-28", of a time on a clock without a zone. */
+/** "2027-03-28", for a time on a clock without a time zone. */
 export function dateText(wallMs: number): string {
   return new Date(wallMs).toISOString().slice(0, -'T00:00:00.000Z'.length)
 }
 
-/** "02:30", or "02:30:15" where there are seconds, of a time on a clock without a zone. */
+/** "02:30", or "02:30:15" if it has seconds, for a time on a clock without a time zone. */
 export function timeText(wallMs: number): string {
   const time = new Date(wallMs).toISOString().slice(-'00:00:00.000Z'.length)
   return time.slice(0, time.startsWith(':00', 5) ? 5 : 8)
 }
 
-/** A moment at which a zone's clock is put forward, so that wall times are skipped, or back, so that they are shown twice. */
+/** A moment at which a clock is set forward, so that wall times are skipped, or back, so that they occur twice. */
 export interface ClockChange {
   readonly at: number
-  /** What the clock would show if it were not changed, and what it shows. */
+  /** What the clock would have shown without the change, and what it shows. */
   readonly wallBefore: number
   readonly wallAfter: number
 }

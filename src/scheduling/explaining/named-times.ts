@@ -2,7 +2,7 @@ import type { CalendarFields, TimeWindow } from '../calendar/calendar-fields.ts'
 import { fieldRanges } from '../calendar/field-ranges.ts'
 import { type FieldItem, parseField, parseValues } from '../calendar/field-values.ts'
 
-/** What the fields of a schedule name, as numbers: the same for every way to write them. */
+/** The values named by the fields of a schedule, as numbers, however they were written. */
 export interface NamedTimes {
   readonly seconds: NamedValues
   readonly minutes: NamedValues
@@ -14,20 +14,20 @@ export interface NamedTimes {
 }
 
 export interface NamedValues {
-  /** In rising order, each once. */
+  /** Ascending and distinct. */
   readonly values: readonly number[]
-  /** Written with a star that leaves nothing out. */
+  /** Written as a star that includes everything. */
   readonly isAll: boolean
 }
 
 export interface NamedYears extends NamedValues {
-  /** None where all years count. */
+  /** Empty if all years count. */
   readonly values: readonly number[]
-  /** Where the years are those that this number divides. */
+  /** Set if the years are those divisible by this number. */
   readonly divisor: number | null
 }
 
-/** Null where a field says nothing. */
+/** Null if a field has no restriction. */
 export interface NamedDays {
   readonly ofMonth: readonly FieldItem[] | null
   readonly ofWeek: readonly FieldItem[] | null

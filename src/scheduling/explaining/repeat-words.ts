@@ -8,7 +8,7 @@ export function repeatWords({ base, expression }: Pick<RepeatSchedule, 'base' | 
   return [firstWords(first!, ended[base]), ...rest.map(laterWords)].join(', ')
 }
 
-/** The modifiers of a repeat as they are written: `+1 DAY`, `START OF DAY`. */
+/** The modifiers of a repeat as written: `+1 DAY`, `START OF DAY`. */
 export function modifiersIn(expression: string): string[] {
   const [, ...modifiers] = expression.split(',').map((part) => part.trim())
   return modifiers

@@ -3,7 +3,7 @@ import { fieldRanges } from '../calendar/field-ranges.ts'
 import { counted } from './lists-in-words.ts'
 import { type NamedTimes, plainValues } from './named-times.ts'
 
-/** Steps start again with every hour, day, month or year, and then the last gap may be another one. */
+/** Steps restart with every hour, day, month or year, so the last gap may be shorter or longer. */
 export function stepWarnings(fields: CalendarFields, named: NamedTimes): string[] {
   return [
     ...(isFollowed(named.minutes.values, 60)
@@ -19,14 +19,14 @@ export function stepWarnings(fields: CalendarFields, named: NamedTimes): string[
   ]
 }
 
-/** Whether one period that counts comes right after another: only then is there a gap between the steps of both. */
+/** Whether two matching periods are adjacent: only then is there a gap between their steps. */
 function isFollowed(periods: readonly number[], size: number): boolean {
   return periods.some((period) => periods.includes((period + 1) % size))
 }
 
 interface Cycle {
   readonly unit: string
-  /** How many units a period has. */
+  /** Number of units in a period. */
   readonly size: number
   readonly period: string
 }
@@ -49,7 +49,7 @@ function unevenDays({ dayOfMonth }: CalendarFields, { days }: NamedTimes): strin
   ]
 }
 
-/** A range that holds the whole field says the same as a star. */
+/** A range that covers the whole field is equivalent to a star. */
 function stepIn(text: string, name: keyof CronFields): number | null {
   const [, first, last, step] = /^(?:\*|(\d+)-(\d+))\/(\d+)$/.exec(text) ?? []
   const { lowest, highest, cycle = highest + 1 } = fieldRanges[name]

@@ -5,7 +5,7 @@ import { counted, joined, listed, runsOf, singleRun } from './lists-in-words.ts'
 import { timeText } from './local-time.ts'
 import type { NamedTimes } from './named-times.ts'
 
-/** The time of day in words, as the beginning of a sentence: "At 02:30", "Every 5 minutes between 09:00 and 17:00". */
+/** The time of day in words, to start a sentence: "At 02:30", "Every 5 minutes between 09:00 and 17:00". */
 export function timeWords(times: NamedTimes): string {
   const hasFewHours = !times.hours.isAll
   return (
@@ -18,7 +18,7 @@ export function timeWords(times: NamedTimes): string {
   )
 }
 
-/** The seconds of the day that are named; null where there are more than `limit`. */
+/** The named seconds of the day; null if there are more than `limit`. */
 export function secondsOfDay({ seconds, minutes, hours, windows }: NamedTimes, limit: number): number[] | null {
   const times = timesOfDay({ hours: hours.values, minutes: minutes.values, seconds: seconds.values }, windows)
   const found: number[] = []
@@ -65,7 +65,7 @@ function hourCadenceWords(times: NamedTimes): string | null {
   return `Every hour${hourSpan(times, second, second)}${windowWords(times)}`
 }
 
-/** Field by field, for what has no shorter words: "At seconds 5 and 10 of minutes 0 to 9 of every hour". */
+/** Field by field, if there is no shorter description: "At seconds 5 and 10 of minutes 0 to 9 of every hour". */
 function fieldWords(times: NamedTimes): string {
   const { seconds, minutes, hours } = times
   const [first, last] = [secondInHour(times, 0), secondInHour(times, -1)]
@@ -79,7 +79,7 @@ function fieldWords(times: NamedTimes): string {
   return `${secondText} of ${isEveryMinute ? `every minute${hourSpan(times, 0, 3_540)}` : minuteText}${windowWords(times)}`
 }
 
-/** The first second of an hour that is named (0), or the last (-1). */
+/** The first (0) or last (-1) named second of an hour. */
 function secondInHour({ seconds, minutes }: NamedTimes, index: 0 | -1): number {
   return minutes.values.at(index)! * 60 + seconds.values.at(index)!
 }
@@ -92,13 +92,13 @@ function everyWords(step: number, unit: string): string {
   return step === 1 ? `Every ${unit}` : `Every ${counted(step, unit)}`
 }
 
-/** The n of "every n": the values are those that n divides, and so is what they are counted in. */
+/** The n of "every n": the values are exactly the multiples of n, and n divides the size. */
 function evenStep(values: readonly number[], size: number): number | null {
   const step = size / values.length
   return values.length > 1 && values.every((value, index) => value === index * step) ? step : null
 }
 
-/** The hours with the first and the last second that counts in each: " from 09:00 to 17:55". */
+/** The hours with the first and last matching second of each: " from 09:00 to 17:55". */
 function hourSpan({ hours }: NamedTimes, firstSecond: number, lastSecond: number): string {
   if (hours.isAll) return ''
   const runs = runsOf(hours.values)
@@ -118,7 +118,7 @@ function windowWords({ seconds, hours, windows }: NamedTimes): string {
   return `${hours.isAll ? ' ' : ', but only '}${joined(spans, 'and')}`
 }
 
-/** The same window for a schedule without seconds, so that 09:00 to 17:00:59 reads as what it is. */
+/** The same window for a schedule without seconds, so that 09:00 to 17:00:59 reads naturally. */
 function inWholeMinutes({ from, to }: TimeWindow): TimeWindow[] {
   const whole = { from: Math.ceil(from / 60) * 60, to: Math.floor(to / 60) * 60 }
   return whole.from <= whole.to ? [whole] : []

@@ -9,12 +9,12 @@ import { modifiersIn } from './repeat-words.ts'
 import { stepWarnings } from './step-warnings.ts'
 import { clockText, secondsOfDay } from './time-words.ts'
 
-/** A schedule in all the forms that the warnings look at. */
+/** A schedule in every form that the warnings examine. */
 export interface Suspect extends ClockSuspect {
   readonly schedule: Omit<CalendarSchedule, 'explain'>
 }
 
-/** What is probably not meant, or is easily misread, and what to do about it. */
+/** Warnings about what is probably a mistake or easily misread, and what to do about it. */
 export function calendarWarnings(suspect: Suspect): string[] {
   return [
     ...openFieldWarnings(suspect),
@@ -35,7 +35,7 @@ export function repeatWarnings({ expression }: Pick<RepeatSchedule, 'expression'
   ]
 }
 
-/** Every month has a first day. */
+/** Whether a shift by months or years can overflow. It cannot from the first of a month, which every month has. */
 function mayLeaveMonth(modifiers: readonly string[]): boolean {
   let isOnFirst = false
   for (const modifier of modifiers) {
@@ -48,7 +48,7 @@ function mayLeaveMonth(modifiers: readonly string[]): boolean {
   return false
 }
 
-/** Of "* 2 * * *" more was meant to be fixed than the hour. */
+/** With "* 2 * * *", more than the hour was probably meant to be fixed. */
 function openFieldWarnings({ schedule: { fields }, named: { seconds, minutes, windows } }: Suspect): string[] {
   const isList = (text: string) => /^\d+(,\d+)*$/.test(text)
   if (windows.length > 0) return []
@@ -84,7 +84,7 @@ function rareWarnings({ schedule, from }: Suspect): string[] {
 
 function endWarnings({ schedule, named: { years }, from }: Suspect): string[] {
   if (years.isAll || years.divisor !== null) return []
-  // A day later than the end of the year, which comes later where the clock is behind UTC.
+  // One day past the end of the year, since the year ends later in time zones behind UTC.
   const last = schedule.previous(Date.UTC(years.values.at(-1)! + 1, 0, 2))
   if (last === null) return []
   const isOver = from !== null && last <= from

@@ -3,7 +3,10 @@ import { dayWords, yearWords } from './day-words.ts'
 import { type NamedTimes, namedTimes } from './named-times.ts'
 import { timeWords } from './time-words.ts'
 
-/** A sentence for the times that the fields name: "At 02:30 from Monday to Friday". Other times have another sentence. */
+/**
+ * A sentence that describes the times of the fields: "At 02:30 from Monday to Friday". Different times produce different
+ * sentences.
+ */
 export function calendarWords(fields: CalendarFields): string {
   return wordsOf(namedTimes(fields))
 }
@@ -16,7 +19,7 @@ export function wordsOf(times: NamedTimes): string {
   return days === '' ? `${time}${daysAfter(time, years)}` : `${time}${days}, ${years}`
 }
 
-/** "At 02:30" already means every day, but not next to the month of those days. */
+/** "At 02:30" already means every day, except next to a month. */
 function daysAfter(time: string, days: string): string {
   if (days === '') return ''
   if (days.startsWith('in ') && !/every/i.test(time)) return ` every day ${days}`
@@ -24,7 +27,7 @@ function daysAfter(time: string, days: string): string {
   return `${isMisread ? ',' : ''} ${days}`
 }
 
-/** Whether a place on another meridian would name other moments: offsets from UTC are whole quarters of an hour. */
+/** Whether another time zone would produce other instants; offsets from UTC are multiples of a quarter of an hour. */
 export function dependsOnZone({ minutes, hours, days, months, years, windows }: NamedTimes): boolean {
   const isEveryDay = days.ofMonth === null && days.ofWeek === null && months.isAll && years.isAll
   const isEveryQuarter = minutes.values.every((minute) => minutes.values.includes((minute + 15) % 60))

@@ -2,15 +2,15 @@ import type { RepeatSchedule } from '../schedule.ts'
 import { modifiersOf } from './repeat.ts'
 
 export interface CatchUpLimits {
-  /** Occurrences that are overdue for longer are left out. */
+  /** Occurrences overdue for longer than this are skipped. */
   readonly withinMs: number
-  /** Of the others, at most this many, the latest ones. */
+  /** Maximum number of the remaining ones; the latest are kept. */
   readonly cap: number
 }
 
 /**
- * Where a `SCHEDULED` repeat goes on after an outage: the first occurrence from `nextMs` on of which all that follow, if they are
- * overdue, lie within the limits. The other bases count from a run, so they are never more than one occurrence behind.
+ * Where a `SCHEDULED` repeat resumes after an outage: the first occurrence from `nextMs` on such that it and all later overdue
+ * ones are within the limits. The other bases count from an actual run, so they are never more than one occurrence behind.
  */
 export function catchUp(repeat: RepeatSchedule, nextMs: number, nowMs: number, limits: CatchUpLimits): number {
   if (repeat.base !== 'SCHEDULED' || nextMs > nowMs) return nextMs
@@ -24,8 +24,9 @@ export function catchUp(repeat: RepeatSchedule, nextMs: number, nowMs: number, l
 }
 
 /**
- * The other rule for the same outage, which makes up for nothing: a short, even `SCHEDULED` repeat goes on with its first
- * occurrence after now, in step with the missed ones. Any other gives what follows from `scheduledMs`, past or not.
+ * An alternative rule for the same outage that makes up for nothing: a short, regular `SCHEDULED` repeat resumes with its first
+ * occurrence after now, in step with the missed ones. Any other repeat returns what follows `scheduledMs`, even if it is in the
+ * past.
  */
 export function reanchored(repeat: RepeatSchedule, scheduledMs: number, nowMs: number): number {
   const baseMs = Math.floor(scheduledMs / 1_000) * 1_000
@@ -42,7 +43,7 @@ function isSignedOnly(repeat: RepeatSchedule): boolean {
   return modifiersOf(repeat).every(({ text }) => /^[+-]/.test(text))
 }
 
-/** The distance of any two occurrences in a row, or null where the calendar decides. */
+/** The interval between consecutive occurrences, or null if it depends on the calendar. */
 function fixedIntervalMs(repeat: RepeatSchedule): number | null {
   let sum = 0
   for (const { distanceMs } of modifiersOf(repeat)) {
@@ -52,7 +53,7 @@ function fixedIntervalMs(repeat: RepeatSchedule): number | null {
   return sum
 }
 
-// Months, weekdays and starts of days come nowhere near it; who does is counted anew from now.
+// Far more than months, weekdays and starts of days need; beyond it, counting restarts from now.
 const maxSteps = 10_000
 
 function catchUpStepwise(repeat: RepeatSchedule, nextMs: number, nowMs: number, { withinMs, cap }: CatchUpLimits): number {

@@ -1,15 +1,15 @@
 import { TreadleError } from '../../core/errors.ts'
 
-/** One step from an instant to another, with the meaning that SQLite's date functions give it; everything is UTC. */
+/** One step from an instant to another, as in SQLite's date functions; always in UTC. */
 export interface Modifier {
-  /** As it is written, in capitals: `+1 HOUR`. */
+  /** As written, in capitals: `+1 HOUR`. */
   readonly text: string
-  /** The distance where it is always the same; null where it depends on the calendar. */
+  /** The distance if it is constant; null if it depends on the calendar. */
   readonly distanceMs: number | null
   apply(instantMs: number): number
 }
 
-/** The modifier of a text in capitals, or null when it is none. */
+/** Parses a modifier in capitals; null if it is not one. */
 export function parseModifier(text: string): Modifier | null {
   const shift = shiftForm.exec(text)
   if (shift !== null) return shiftBy(text, Number(shift[1] ?? shift[3]), shift[2] === undefined ? 'SECOND' : (shift[2] as Unit))
@@ -19,7 +19,7 @@ export function parseModifier(text: string): Modifier | null {
   return weekday === null ? null : { text, distanceMs: null, apply: (instantMs) => onWeekday(instantMs, Number(weekday[1])) }
 }
 
-/** Applies modifiers from left to right to the whole second that an instant lies in. */
+/** Applies modifiers from left to right to the instant, rounded down to a whole second. */
 export function applyModifiers(modifiers: readonly Modifier[], instantMs: number): number {
   let at = Math.floor(instantMs / 1_000) * 1_000
   for (const modifier of modifiers) {
@@ -39,7 +39,7 @@ const weekdayForm = /^WEEKDAY ([0-6])$/
 const dayMs = 86_400_000
 const unitMs: Partial<Record<Unit, number>> = { SECOND: 1_000, MINUTE: 60_000, HOUR: 3_600_000, DAY: dayMs }
 
-// SQLite knows the years 0 to 9999.
+// SQLite supports the years 0 to 9999.
 const firstYearMs = Date.parse('0000-01-01T00:00:00Z')
 const lastYearMs = Date.UTC(10_000, 0, 1)
 
@@ -49,7 +49,7 @@ function shiftBy(text: string, count: number, unit: Unit): Modifier {
   return { text, distanceMs: count * size, apply: (at) => at + count * size }
 }
 
-/** A day that the month does not have counts on into the next one: a month after January 31 is March 2 or 3. */
+/** A day that the month does not have overflows into the next one: a month after January 31 is March 2 or 3. */
 function addMonths(instantMs: number, months: number): number {
   const date = new Date(instantMs)
   return date.setUTCMonth(date.getUTCMonth() + months)
@@ -66,7 +66,7 @@ function startOfDay(instantMs: number): number {
   return Math.floor(instantMs / dayMs) * dayMs
 }
 
-/** The time of day stays, and so does a day that is the right one already. */
+/** Keeps the time of day, and keeps the day if it already is the right weekday. */
 function onWeekday(instantMs: number, weekday: number): number {
   return instantMs + ((weekday - new Date(instantMs).getUTCDay() + 7) % 7) * dayMs
 }

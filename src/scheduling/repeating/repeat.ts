@@ -3,10 +3,10 @@ import { explainRepeat } from '../explaining/explain.ts'
 import type { EndedRun, RepeatBase, RepeatSchedule } from '../schedule.ts'
 import { applyModifiers, type Modifier, parseModifier } from './repeat-modifiers.ts'
 
-/** Words that stand for a whole repeat. */
+/** Names for whole repeats. */
 export type CannedRepeats = Readonly<Record<string, string>>
 
-/** What the words mean unless a table is given: approximately, but no more often than, the name says. */
+/** The default meanings: approximately as often as the name says, but never more often. */
 export const cannedRepeats: CannedRepeats = Object.freeze({
   HOURLY: 'FINISHED, +1 HOUR',
   DAILY: 'FINISHED, +1 DAY',
@@ -14,8 +14,8 @@ export const cannedRepeats: CannedRepeats = Object.freeze({
 })
 
 /**
- * The schedule of a repeat: a base (`SCHEDULED`, `STARTED`, `FINISHED`) and modifiers, such as `FINISHED, +1 HOUR`, or a canned
- * word. It may stand still or go back in time, as `FINISHED, START OF DAY` does: `standsStill` tells.
+ * Parses a repeat: a base (`SCHEDULED`, `STARTED`, `FINISHED`) with modifiers, such as `FINISHED, +1 HOUR`, or a canned name. It
+ * may stand still or go back in time, as `FINISHED, START OF DAY` does; use `standsStill` to check.
  */
 export function parseRepeat(text: string, canned: CannedRepeats = cannedRepeats): RepeatSchedule {
   const { base, modifiers } = parseParts(text, canned)
@@ -31,8 +31,8 @@ export function modifiersOf({ expression }: RepeatSchedule): readonly Modifier[]
 }
 
 /**
- * A moment from which a repeat does not lead into the future, or null when there seems to be none. A repeat rewinds furthest right
- * before a day begins, seen from behind the steps that come first: so these seconds speak for all others.
+ * Returns a moment from which a repeat does not move forward, or null if there seems to be none. A repeat rewinds furthest from
+ * the last second before a day begins, shifted by the steps that come first, so testing those seconds is enough.
  */
 export function standsStill(repeat: RepeatSchedule): number | null {
   const shifts = shiftsOf(modifiersOf(repeat))
@@ -83,10 +83,10 @@ function malformed(text: unknown, canned: CannedRepeats): TreadleError {
   )
 }
 
-// Four years, one of them a leap year, so that every month is there in all its lengths.
+// Four years including a leap year, so that every month occurs in all its lengths.
 const midnights: readonly number[] = Array.from({ length: 4 * 365 + 1 }, (_, day) => Date.UTC(2_027, 0, 1 + day))
 
-/** How far the steps of fixed length have come before each step that looks at the calendar. */
+/** The total of the fixed-length steps before each step that depends on the calendar. */
 function shiftsOf(modifiers: readonly Modifier[]): ReadonlySet<number> {
   const shifts = new Set<number>()
   let shift = 0

@@ -2,10 +2,10 @@ import { TreadleError } from '../../core/errors.ts'
 import type { CronFields } from '../calendar/calendar-fields.ts'
 import { fieldRanges } from '../calendar/field-ranges.ts'
 
-/** A day of the week by its name, or by its number: 0 and 7 are Sunday. */
+/** A day of the week, by name or number: 0 and 7 are Sunday. */
 export type DayOfWeek = number | (typeof dayNames)[number] | 'sun' | 'mon' | 'tue' | 'wed' | 'thu' | 'fri' | 'sat'
 
-/** A month by its name, or by its number from 1 to 12. */
+/** A month, by name or by number from 1 to 12. */
 export type Month =
   | number
   | (typeof monthNames)[number]
@@ -13,7 +13,7 @@ export type Month =
 
 export type OneOrMore<Value> = Value | readonly Value[]
 
-/** One value or a list of them as a cron field: in order, and none twice. */
+/** Turns one or more values into a cron field: sorted and without duplicates. */
 export function fieldOf(field: keyof CronFields, given: OneOrMore<number | string>, method: string): string {
   const values: readonly unknown[] = Array.isArray(given) ? given : [given]
   const numbers = values.map(
@@ -23,7 +23,7 @@ export function fieldOf(field: keyof CronFields, given: OneOrMore<number | strin
   return [...new Set(numbers)].sort((one, other) => one - other).join(',')
 }
 
-/** The same where only one value makes sense. */
+/** Like `fieldOf`, for a single value. */
 export function numberIn(field: keyof CronFields, value: number | string, method: string): number {
   return numberOf(field, value) ?? refuse(field, `, got ${show(value)}`, method)
 }

@@ -6,42 +6,45 @@ import type { Meanings } from './meanings.ts'
 import { type CalendarObject, objectFrequency } from './object-schedule.ts'
 import { type ScheduleSymbol, symbolObject } from './symbols.ts'
 
-/** The frequencies of a day and more, and those that are said as a whole. */
+/** Schedules of a day or longer, and complete schedules. */
 export interface CalendarWords {
-  /** Five fields (minute first, at second 0) or six (second first). A day that fits either of the two day fields counts. */
+  /**
+   * A cron expression with five fields (minute first, at second 0) or six (second first). If both day fields are given, a day
+   * that matches either counts.
+   */
   cron(expression: string, ...others: readonly never[]): this
   /**
-   * An object such as `{ minutes: '0,30', hours: '9-17', wday: '1-5' }`, all of whose keys must fit, or a symbol that stands
-   * for one, such as `'EVERY_DAY'`.
+   * An object such as `{ minutes: '0,30', hours: '9-17', wday: '1-5' }`, all of whose keys must match, or the name of one, such
+   * as `'EVERY_DAY'`.
    */
   schedule(times: CalendarObject | ScheduleSymbol): this
-  /** At midnight. */
+  /** Every day at midnight. */
   daily(): this
-  /** At a time such as `'02:30'` or `'02:30:15'`. */
+  /** Every day at a time such as `'02:30'` or `'02:30:15'`. */
   dailyAt(time: string): this
-  /** At two full hours, 01:00 and 13:00 unless others are given. */
+  /** Every day at two full hours; 01:00 and 13:00 by default. */
   twiceDaily(first?: number, second?: number): this
-  /** At this minute of two hours. */
+  /** Every day at this minute of two hours. */
   twiceDailyAt(first: number, second: number, minute: number): this
-  /** At midnight of Sunday, where Sunday begins; `weekly().mondays()` is on Monday. */
+  /** Every Sunday at 00:00; `weekly().mondays()` runs on Mondays instead. */
   weekly(): this
-  /** On a day of the week, or on several, at midnight or at a time. */
+  /** Every week on one or more days of the week, at midnight or at the given time. */
   weeklyOn(days: OneOrMore<DayOfWeek>, time?: string): this
-  /** On the first of the month at midnight. */
+  /** On the first of every month at midnight. */
   monthly(): this
-  /** On a day of the month, or on several, at midnight or at a time. A month that does not have the day is left out. */
+  /** On one or more days of every month, at midnight or at the given time. Months without that day are skipped. */
   monthlyOn(days: OneOrMore<number>, time?: string): this
-  /** On two days of the month, the 1st and the 16th unless others are given, at midnight or at a time. */
+  /** On two days of every month (the 1st and the 16th by default), at midnight or at the given time. */
   twiceMonthly(first?: number, second?: number, time?: string): this
-  /** On the last day of the month, at midnight, where that day begins, or at a time. */
+  /** On the last day of every month, at the midnight that starts it or at the given time. */
   lastDayOfMonth(time?: string): this
   /** On the first of January, April, July and October at midnight. */
   quarterly(): this
-  /** On a day of January, April, July and October, or on several, at midnight or at a time. */
+  /** On one or more days of January, April, July and October, at midnight or at the given time. */
   quarterlyOn(days: OneOrMore<number>, time?: string): this
   /** On the first of January at midnight. */
   yearly(): this
-  /** On a day of a month, at midnight or at a time. */
+  /** Every year on this date, at midnight or at the given time. */
   yearlyOn(month: Month, day: number, time?: string): this
 }
 
@@ -67,7 +70,7 @@ export const calendarFrequencies: Meanings<CalendarWords, frequencies.FrequencyF
   yearlyOn: (method, month, day, time) => frequencies.yearlyOn(month, day, time, method),
 }
 
-/** Elsewhere a zone may stand there: one that nobody reads would be a job at the wrong time. */
+/** Other libraries accept a time zone here. Silently ignoring it would run the job at the wrong time. */
 function refuseOthers(others: readonly unknown[]): void {
   if (others.length === 0) return
   throw new TreadleError(

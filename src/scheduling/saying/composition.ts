@@ -4,25 +4,25 @@ import { fieldRanges } from '../calendar/field-ranges.ts'
 import type { FrequencyFields } from './frequencies.ts'
 import { windowsLeft } from './written-times.ts'
 
-/** What is said beside a frequency. */
+/** A restriction added to a frequency. */
 export type Restriction =
-  /** Takes the place of what the frequency implies: `daily().hours([9, 12])`. */
+  /** Replaces what the frequency implies: `daily().hours([9, 12])`. */
   | { readonly kind: 'at'; readonly fields: Partial<CronFields> }
-  /** Leaves something out of what the frequency leaves open. */
+  /** Narrows what the frequency leaves open. */
   | { readonly kind: 'only'; readonly fields: Partial<CronFields> }
-  /** A day of the week; several add up: `mondays().fridays()`. */
+  /** A day of the week; several are combined: `mondays().fridays()`. */
   | { readonly kind: 'weekday'; readonly day: number }
-  /** Times of day; several add up. */
+  /** Times of day; several are combined. */
   | { readonly kind: 'within'; readonly windows: readonly TimeWindow[] }
   | { readonly kind: 'without'; readonly windows: readonly TimeWindow[] }
 
-/** A part of a schedule and the method that said it, for the errors. */
+/** A part of a schedule and the method that added it, for error messages. */
 export interface Said<Part> {
   readonly method: string
   readonly part: Part
 }
 
-/** The fields of a frequency under its restrictions, in whatever order they were said; throws where they make no sense together. */
+/** Combines a frequency with its restrictions, in any order. Throws if they make no sense together. */
 export function compose(
   frequencies: readonly Said<FrequencyFields>[],
   restrictions: readonly Said<Restriction>[],
@@ -73,7 +73,7 @@ function onlyFrequency(
 
 type Narrowing = Said<Extract<Restriction, { fields: unknown }>>
 
-/** The restrictions that say something about fields, with the days of the week that add up as one. */
+/** The restrictions on fields, with the days of the week merged into one. */
 function narrowingsOf(restrictions: readonly Said<Restriction>[]): readonly Narrowing[] {
   const narrowings: Narrowing[] = []
   const weekdays: Said<number>[] = []
@@ -97,7 +97,7 @@ function refuseContradiction(earlier: readonly Narrowing[], { method, part }: Na
 
 function refuseChosen({ method, part: { named, implied } }: Said<FrequencyFields>, narrowing: Narrowing): void {
   const isNamed = (name: keyof CronFields) => (named[name] ?? '*') !== '*'
-  // Days left out of a union of days: no expression says that.
+  // No expression can exclude days from a union of days.
   if (named.days === 'either' && isNamed('dayOfMonth') && isNamed('dayOfWeek') && namesDay(narrowing.part.fields))
     throw meaningless(
       `${method} names days of the month and days of the week and runs on days that fit either, so ${narrowing.method} cannot narrow it down: leave one of the three out`,

@@ -3,10 +3,10 @@ import type { CalendarObject } from './object-schedule.ts'
 import { ScheduleDescription, type ScheduleWords } from './schedule-words.ts'
 import { symbolObject } from './symbols.ts'
 
-/** A schedule as a text (cron, a symbol or a repeat), as an object, or as a function that says it in words. */
+/** A schedule as a string (cron, a symbol or a repeat), an object, or a function that builds it. */
 export type ScheduleExpression = string | CalendarObject | ((words: ScheduleWords) => unknown)
 
-/** Read with the words of a definition, so that what one refuses the other refuses too. */
+/** Parsed with the same methods as a definition, so that both reject the same input. */
 export function describedSchedule(given: ScheduleExpression): ScheduleDescription {
   const words = new ScheduleDescription()
   if (typeof given === 'function') given(words)
@@ -17,7 +17,7 @@ export function describedSchedule(given: ScheduleExpression): ScheduleDescriptio
   return words
 }
 
-/** A name is one word, and none of these. */
+/** Whether a string is a schedule expression and not a job name: a name is a single word that matches none of these. */
 export function isExpression(text: string): boolean {
   return /^@|[\s,]/.test(text) || isCanned(text) || isSymbol(text)
 }

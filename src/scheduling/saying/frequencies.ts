@@ -3,7 +3,10 @@ import type { CalendarFields, CronFields } from '../calendar/calendar-fields.ts'
 import { type DayOfWeek, fieldOf, type Month, numberIn, type OneOrMore, show } from './calendar-values.ts'
 import { timeFields } from './written-times.ts'
 
-/** How often a job runs: what was named, and what is meant as long as nothing else is said. A field in neither is open, as a star is. */
+/**
+ * How often a job runs: the fields that were named, and those implied unless something else is given. Fields in neither are open,
+ * like a star.
+ */
 export interface FrequencyFields {
   readonly named: Partial<CalendarFields>
   readonly implied: Partial<CronFields>
@@ -102,10 +105,10 @@ function twoOf(field: 'hour' | 'dayOfMonth', given: readonly [number, number], m
 
 interface Steps {
   readonly cycle: 'minute' | 'hour' | 'day'
-  /** How one run each cycle is said. */
+  /** The name for one run per cycle. */
   readonly once: string
   readonly unit: string
-  /** Those that divide the cycle: with others the last step of each cycle would be a short one. */
+  /** Steps that divide the cycle; with others the last step of each cycle would be shorter. */
   readonly even: readonly number[]
 }
 

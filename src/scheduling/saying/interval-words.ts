@@ -2,7 +2,7 @@ import type { OneOrMore } from './calendar-values.ts'
 import { everyHours, everyMinutes, everyOddHour, everySeconds, type FrequencyFields, hourly, hourlyAt } from './frequencies.ts'
 import type { Meanings } from './meanings.ts'
 
-/** The frequencies of less than a day. Steps are counted from the full minute, hour or day, and divide it evenly. */
+/** Schedules of less than a day. Steps count from the full minute, hour or day, and divide it evenly. */
 export interface IntervalWords {
   everySecond(): this
   everyTwoSeconds(): this
@@ -11,9 +11,9 @@ export interface IntervalWords {
   everyFifteenSeconds(): this
   everyTwentySeconds(): this
   everyThirtySeconds(): this
-  /** A number that divides the minute: 1, 2, 3, 4, 5, 6, 10, 12, 15, 20 or 30. */
+  /** The number must divide the minute: 1, 2, 3, 4, 5, 6, 10, 12, 15, 20 or 30. */
   everyXSeconds(seconds: number): this
-  /** Every minute, or every so many minutes: as `everyXMinutes`. */
+  /** Every minute, or every given number of minutes, as with `everyXMinutes`. */
   everyMinute(minutes?: number): this
   everyTwoMinutes(): this
   everyThreeMinutes(): this
@@ -22,15 +22,15 @@ export interface IntervalWords {
   everyTenMinutes(): this
   everyFifteenMinutes(): this
   everyThirtyMinutes(): this
-  /** A number that divides the hour: 1, 2, 3, 4, 5, 6, 10, 12, 15, 20 or 30. */
+  /** The number must divide the hour: 1, 2, 3, 4, 5, 6, 10, 12, 15, 20 or 30. */
   everyXMinutes(minutes: number): this
-  /** At the full hour. */
+  /** Every hour, on the hour. */
   hourly(): this
-  /** Another word for `hourly`. */
+  /** Alias of `hourly`. */
   everyHour(): this
-  /** At a minute of every hour, or at several. */
+  /** Every hour, at one or more given minutes. */
   hourlyAt(minutes: OneOrMore<number>): this
-  /** At 01:00, 03:00 and so on, to 23:00. */
+  /** At 01:00, 03:00 and so on until 23:00. */
   everyOddHour(): this
   /** At 00:00, 02:00, 04:00 and so on. */
   everyTwoHours(): this
@@ -42,7 +42,7 @@ export interface IntervalWords {
   everySixHours(): this
   /** At 00:00 and 12:00. */
   everyTwelveHours(): this
-  /** A number that divides the day: 1, 2, 3, 4, 6, 8 or 12, counted from midnight. */
+  /** The number must divide the day: 1, 2, 3, 4, 6, 8 or 12, counted from midnight. */
   everyXHours(hours: number): this
 }
 

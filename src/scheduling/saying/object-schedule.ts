@@ -5,17 +5,20 @@ import { parseField } from '../calendar/field-values.ts'
 import type { FrequencyFields } from './frequencies.ts'
 
 /**
- * A value, or a text of values: `5`, `'*'`, `'9-17'`, `'9-17/2'`, `'1,3-5'`, and a star with a step for the values that the step
- * divides. A list of these is the same as one text with commas.
+ * A value, or a string of values: `5`, `'*'`, `'9-17'`, `'9-17/2'`, `'1,3-5'`. A star with a step means the values divisible by
+ * the step. A list is the same as a comma-separated string.
  */
 export type CalendarPattern = number | string | readonly (number | string)[]
 
-/** When to run, by the parts of a date that must all fit. A part that is left out can be anything, and the second is 0. */
+/**
+ * When to run, given as parts of a date that must all match. A part that is left out matches anything, except that the second
+ * defaults to 0.
+ */
 export interface CalendarObject {
   readonly seconds?: CalendarPattern
   readonly minutes?: CalendarPattern
   readonly hours?: CalendarPattern
-  /** The day of the month: another word for `mday`. */
+  /** The day of the month: alias of `mday`. */
   readonly day?: CalendarPattern
   /** The day of the month. */
   readonly mday?: CalendarPattern

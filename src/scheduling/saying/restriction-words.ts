@@ -3,31 +3,31 @@ import type { Restriction } from './composition.ts'
 import type { Meanings } from './meanings.ts'
 import { windowsBetween } from './written-times.ts'
 
-/** The words that say more about a frequency. Where days of the month and of the week are both said, only days that fit both count. */
+/** Restrictions on a frequency. If both days of the month and days of the week are given, only days that match both count. */
 export interface RestrictionWords {
   /** Only from Monday to Friday. */
   weekdays(): this
   /** Only on Saturday and Sunday. */
   weekends(): this
-  /** Only on Sundays; with other days, on each of them. */
+  /** Only on Sundays; combines with other days. */
   sundays(): this
-  /** Only on Mondays; with other days, on each of them. */
+  /** Only on Mondays; combines with other days. */
   mondays(): this
-  /** Only on Tuesdays; with other days, on each of them. */
+  /** Only on Tuesdays; combines with other days. */
   tuesdays(): this
-  /** Only on Wednesdays; with other days, on each of them. */
+  /** Only on Wednesdays; combines with other days. */
   wednesdays(): this
-  /** Only on Thursdays; with other days, on each of them. */
+  /** Only on Thursdays; combines with other days. */
   thursdays(): this
-  /** Only on Fridays; with other days, on each of them. */
+  /** Only on Fridays; combines with other days. */
   fridays(): this
-  /** Only on Saturdays; with other days, on each of them. */
+  /** Only on Saturdays; combines with other days. */
   saturdays(): this
   /** Only on these days of the week: names, or numbers from 0 to 7, where 0 and 7 are Sunday. */
   daysOfWeek(days: OneOrMore<DayOfWeek>): this
   /** Only on these days of the month, from 1 to 31. */
   daysOfMonth(days: OneOrMore<number>): this
-  /** Only on these days of the month: another word for `daysOfMonth`. */
+  /** Alias of `daysOfMonth`. */
   days(days: OneOrMore<number>): this
   /** Only in these months: names, or numbers from 1 to 12. */
   months(months: OneOrMore<Month>): this
@@ -37,9 +37,9 @@ export interface RestrictionWords {
   minutes(minutes: OneOrMore<number>): this
   /** At these seconds, from 0 to 59: `everyMinute().seconds(30)`. */
   seconds(seconds: OneOrMore<number>): this
-  /** Only from one time of day to another, both included; `('22:00', '06:00')` goes over midnight. Several add up. */
+  /** Only between these times of day, both included; `('22:00', '06:00')` spans midnight. Several windows are combined. */
   between(from: string, to: string): this
-  /** Not from one time of day to another, both included; `('22:00', '06:00')` goes over midnight. */
+  /** Not between these times of day, both included; `('22:00', '06:00')` spans midnight. */
   unlessBetween(from: string, to: string): this
 }
 

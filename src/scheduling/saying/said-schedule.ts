@@ -16,7 +16,7 @@ const restrictionOf = new Map(Object.entries(restrictions)) as Map<string, Meani
 
 export const scheduleWordNames: readonly string[] = [...frequencyOf.keys(), ...restrictionOf.keys(), 'timezone', 'repeat']
 
-/** Keeps what was said about a schedule, word by word, and makes one of it. */
+/** Collects the method calls that describe a schedule, and builds it. */
 export class SaidSchedule {
   readonly #frequencies: Said<FrequencyFields>[] = []
   readonly #restrictions: Said<Restriction>[] = []
@@ -33,7 +33,7 @@ export class SaidSchedule {
     else this.#repeats.push(soundRepeat(args[0]))
   }
 
-  /** Undefined where nothing was said of it. */
+  /** Undefined if not given. */
   get zone(): string | undefined {
     return this.#zone
   }
@@ -43,7 +43,7 @@ export class SaidSchedule {
     return zone
   }
 
-  /** What the words so far amount to, or null when there were none. */
+  /** The schedule described so far, or null if there is none. */
   toSchedule(): Schedule | null {
     if (this.#zones.size > 1) {
       const said = [...this.#zones].map((zone) => `timezone('${zone}')`)

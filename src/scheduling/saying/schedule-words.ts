@@ -6,22 +6,23 @@ import type { RestrictionWords } from './restriction-words.ts'
 import { SaidSchedule, scheduleWordNames } from './said-schedule.ts'
 
 /**
- * When a job runs, in words that can follow each other in any order: `dailyAt('02:30').timezone('Europe/Paris').weekdays()`.
- * A wrong argument throws at the call; words that make no sense together throw when the schedule is asked for.
+ * When a job runs, with methods that can be chained in any order: `dailyAt('02:30').timezone('Europe/Paris').weekdays()`. An
+ * invalid argument throws at the call; a contradictory combination throws when the schedule is built.
  */
 export interface ScheduleWords extends CalendarWords, IntervalWords, RestrictionWords {
-  /** The IANA zone in which the times are meant; the program's, which is UTC unless it says otherwise, where this is not called. */
+  /** The IANA time zone of the schedule. Defaults to that of the program, which is UTC unless configured. */
   timezone(zone: string): this
   /**
-   * Counted from the run before in place of the calendar: `FINISHED, +1 HOUR`, from the moment it was `SCHEDULED`, `STARTED` or
-   * `FINISHED`, with SQLite's date modifiers, in UTC. `HOURLY`, `DAILY` and `WEEKLY` are so long after the end of the last run.
+   * Counts from the previous run instead of following the calendar: `FINISHED, +1 HOUR`. The base is the moment it was
+   * `SCHEDULED`, `STARTED` or `FINISHED`, followed by SQLite's date modifiers, in UTC. `HOURLY`, `DAILY` and `WEEKLY` run that
+   * long after the end of the last run.
    */
   repeat(text: string): this
 }
 
 const Spoken = speaking(scheduleWordNames) as abstract new () => ScheduleWords & Speaker
 
-/** The words of a schedule by themselves, without a job. */
+/** Describes a schedule on its own, without a job. */
 export class ScheduleDescription extends Spoken {
   readonly #said = new SaidSchedule()
 
@@ -29,12 +30,12 @@ export class ScheduleDescription extends Spoken {
     this.#said.say(word, args)
   }
 
-  /** Undefined where nothing was said of it. */
+  /** Undefined if not given. */
   get zone(): string | undefined {
     return this.#said.zone
   }
 
-  /** What the words so far amount to, or null when there were none. */
+  /** The schedule described so far, or null if there is none. */
   toSchedule(): Schedule | null {
     return this.#said.toSchedule()
   }

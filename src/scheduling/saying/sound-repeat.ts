@@ -2,7 +2,7 @@ import { parseRepeat, standsStill } from '../repeating/repeat.ts'
 import type { RepeatSchedule } from '../schedule.ts'
 import { meaningless } from './composition.ts'
 
-/** The schedule of a repeat that leads into the future from every moment; any other is refused. */
+/** Parses a repeat that moves forward from every moment; rejects any other. */
 export function soundRepeat(text: unknown): RepeatSchedule {
   const known = sound.get(text)
   if (known !== undefined) return known
@@ -19,6 +19,6 @@ export function soundRepeat(text: unknown): RepeatSchedule {
   return repeat
 }
 
-/** Clients of a job server send the same ones again and again, and to look through years of moments takes its time. */
+/** A cache: clients of a job server send the same repeats again and again, and checking years of moments takes time. */
 const sound = new Map<unknown, RepeatSchedule>()
 const mostRemembered = 1_000

@@ -2,10 +2,13 @@ import { TreadleError } from '../../core/errors.ts'
 import { suggestion } from '../../core/options.ts'
 import { type CalendarObject, objectFrequency } from './object-schedule.ts'
 
-/** The name of an object schedule: one of these, or one that the program has registered. */
+/** The name of an object schedule: a built-in one, or one registered by the program. */
 export type ScheduleSymbol = keyof typeof builtIn | (string & {})
 
-/** Gives an object schedule a name for `schedule()`, in this process. The same name with the same meaning may be registered again. */
+/**
+ * Registers a name for an object schedule, for use with `schedule()` in this process. Registering the same name again is allowed
+ * if the meaning is the same.
+ */
 export function registerSymbol(name: string, times: CalendarObject): void {
   if (typeof name !== 'string' || !nameForm.test(name))
     throw invalid(
@@ -32,21 +35,21 @@ export function symbolObject(name: string): CalendarObject {
 }
 
 const builtIn = {
-  /** At the full minute. */
+  /** Every full minute. */
   EVERY_MINUTE: { minutes: '*' },
-  /** At one minute past the hour. */
+  /** Every hour at one minute past. */
   EVERY_HOUR: { minutes: 1, hours: '*' },
-  /** At 02:10. */
+  /** Every day at 02:10. */
   EVERY_DAY: { minutes: 10, hours: 2, day: '*' },
-  /** On Monday at 06:20. */
+  /** Every Monday at 06:20. */
   EVERY_WEEK: { minutes: 20, hours: 6, wday: 1 },
-  /** On the first of the month at 01:30. */
+  /** On the first of every month at 01:30. */
   EVERY_MONTH: { minutes: 30, hours: 1, mday: 1 },
 } as const satisfies Readonly<Record<string, CalendarObject>>
 
 const nameForm = /^[A-Z][A-Z0-9_]{0,63}$/
 
-// Names come from the program's own code; a program that makes them up in a loop is stopped before its memory is full.
+// Names come from the program's own code; this stops a program that generates them in a loop before memory runs out.
 const maxRegistered = 1_000
 const registered = new Map<string, CalendarObject>()
 

@@ -3,14 +3,14 @@ import type { CronFields, TimeWindow } from '../calendar/calendar-fields.ts'
 import { disjointWindows } from '../calendar/time-windows.ts'
 import { show } from './calendar-values.ts'
 
-/** The fields of a time such as `'02:30'` or `'02:30:15'`; the second is left out where it was not said. */
+/** Parses a time such as `'02:30'` or `'02:30:15'`; the second is left out if not given. */
 export function timeFields(time: string, method: string): Partial<CronFields> {
   const { hour, minute, second } = parseTime(time, method)
   const fields = { hour: String(hour), minute: String(minute) }
   return second === null ? fields : { ...fields, second: String(second) }
 }
 
-/** The part of the day from one time to another, both included; where the first is the later one, it goes over midnight. */
+/** The part of the day between two times, both included; spans midnight if the first is later. */
 export function windowsBetween(from: string, to: string, method: string): readonly TimeWindow[] {
   const start = secondOfDay(from, method)
   const end = secondOfDay(to, method)
@@ -21,7 +21,7 @@ export function windowsBetween(from: string, to: string, method: string): readon
   ]
 }
 
-/** What is in one of these windows, or anywhere in the day where there is none, and in none of those. */
+/** What is inside one of the `within` windows (or anywhere, if there are none) and outside all of the `without` windows. */
 export function windowsLeft(within: readonly TimeWindow[], without: readonly TimeWindow[]): readonly TimeWindow[] {
   const windows = within.length === 0 ? [wholeDay] : disjointWindows(within)
   return without.reduce((left, gap) => left.flatMap((window) => cut(window, gap)), windows)

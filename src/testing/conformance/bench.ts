@@ -19,10 +19,10 @@ import type { RollupStore } from '../../queue/contract/rollup-store.ts'
 import type { JobRecord, JobStore } from '../../queue/contract/store.ts'
 import type { ManualClock } from '../manual-clock.ts'
 
-/** What a test says of an envelope; the rest is ordinary. */
+/** The envelope fields that a test sets; the rest are defaults. */
 export type Wanted = Partial<Identity & Delivery & { readonly payload: string; readonly delayMs: number }>
 
-/** One fresh backend and the words that the tests speak to it with. */
+/** A fresh backend with helpers for the tests. */
 export class Bench {
   readonly clock: ManualClock
   readonly backend: QueueBackend
@@ -79,12 +79,12 @@ export class Bench {
     return sealEnvelope(this.#identity(identity), payload, delivery, null)
   }
 
-  /** An id for a job or a workflow that is still to be sent. */
+  /** An id for a job or workflow that has not been sent yet. */
   newId(): string {
     return this.#nextId()
   }
 
-  /** Sends one batch, asserts that all of it was stored, and answers with the ids. */
+  /** Sends one batch, asserts that all of it was stored, and returns the ids. */
   async send(...wanted: readonly Wanted[]): Promise<readonly string[]> {
     const receipts = await this.backend.send(wanted.map((each) => this.envelope(each)))
     assert.ok(
@@ -118,7 +118,7 @@ export class Bench {
     return (await this.claim(request)).map(({ envelope }) => envelope.id)
   }
 
-  /** The one job that can be claimed. */
+  /** Claims the only claimable job. */
   async claimOne(request: Partial<LeaseRequest> = {}): Promise<Lease> {
     const leases = await this.claim(request)
     assert.equal(leases.length, 1, 'exactly one job should have been claimable')
@@ -129,7 +129,7 @@ export class Bench {
     assert.deepEqual(await this.claimedIds(request), [], 'nothing should have been claimable')
   }
 
-  /** Settles and asserts that it was applied. */
+  /** Settles and asserts that the settlements were applied. */
   async settle(...settlements: readonly Settlement[]): Promise<void> {
     const receipts = await this.backend.settle(settlements)
     assert.deepEqual(
@@ -172,7 +172,7 @@ export class Bench {
     return { token: lease.token, kind: 'wait' }
   }
 
-  /** The same job once more, as it is said here. */
+  /** A settlement that puts the job back as given here. */
   again(lease: Lease, wanted: Wanted = {}): Settlement {
     return { token: lease.token, kind: 'again', envelope: this.envelope({ ...wanted, id: lease.envelope.id }) }
   }
@@ -181,7 +181,7 @@ export class Bench {
     return { token: lease.token, kind: 'skipped', why: 'the filter said no', keep }
   }
 
-  /** Every way in which a job can end by a settlement. */
+  /** Every settlement that ends a job. */
   endings(): readonly ((lease: Lease) => Settlement)[] {
     return [
       (lease) => this.done(lease, { keep: true }),
@@ -220,7 +220,7 @@ export function limited(job: string, concurrency: number): LeaseRequest['jobs'] 
   return [{ job, concurrency }]
 }
 
-/** The jobs of each group share these limits. */
+/** A lease request in which the jobs of each group share these limits. */
 export function byGroup(limits: Partial<GroupLimits> = {}, job = 'work'): LeaseRequest['jobs'] {
   return [{ job, concurrency: null, group: { concurrency: null, rate: null, ...limits } }]
 }
@@ -231,7 +231,9 @@ export function times<Made>(count: number, make: (index: number) => Made): Made[
 
 const patienceMs = 10_000
 
-/** Waits for a state. Engines that push from another thread or machine need real turns of the event loop, but no fixed time. */
+/**
+ * Waits for a condition. Engines that push from another thread or machine need real turns of the event loop, but no fixed time.
+ */
 export async function until(condition: () => boolean, what: string): Promise<void> {
   const giveUpAt = systemClock.now() + patienceMs
   while (!condition()) {

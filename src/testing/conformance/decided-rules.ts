@@ -12,7 +12,7 @@ async function claimOnce(bench: Bench, lease: Lease): Promise<string> {
   return (await bench.coordination.claimOnce('k', lease.envelope.id)).kind
 }
 
-/** Cases in which engines once had different opinions. */
+/** Cases in which engines once disagreed. */
 export const decidedRules: Group = {
   title: 'cases that are easily decided in two ways',
   needs: ['store', 'coordination'],

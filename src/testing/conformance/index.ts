@@ -64,8 +64,8 @@ import { trees } from './workflows/trees.ts'
 export type { ConformanceOptions, TestRunner } from './suite.ts'
 
 /**
- * Checks a backend against everything that the contract promises: one fresh backend for each test, time moved by hand.
- * `runner` is the test framework's own `describe` and `it`.
+ * Tests a backend against everything the contract promises, with a fresh backend for each test and time moved by hand. `runner`
+ * is the test framework's own `describe` and `it`.
  */
 export function backendConformance(runner: TestRunner, name: string, options: ConformanceOptions): void {
   runGroups(runner, name, groups, options)
@@ -146,11 +146,11 @@ const groups = [
 export interface ConformanceTitle {
   readonly group: string
   readonly title: string
-  /** The optional parts of the contract that it needs. */
+  /** The optional parts of the contract that the test needs. */
   readonly needs: readonly Part[]
 }
 
-/** Every test of the suite, for a table of what each backend can do. */
+/** Every test of the suite, for a table of what each backend supports. */
 export const conformanceTitles: readonly ConformanceTitle[] = groups.flatMap(({ title: group, needs, tests }) =>
   Object.keys(tests).map((title) => ({ group, title, needs })),
 )

@@ -23,7 +23,7 @@ export const randomized: Group = {
   ),
 }
 
-/** Random operations, and what must hold after each whatever they were. */
+/** Random operations, with invariants that must hold after each of them. */
 class Program {
   readonly #bench: Bench
   readonly #random: () => number
@@ -148,7 +148,7 @@ class Program {
     )
   }
 
-  /** An occurrence says of its job what the job itself says, and what it said last when it is gone. */
+  /** An occurrence reports the state of its job, or its last state once the job is gone. */
   async #checkOccurrences(step: number): Promise<void> {
     const { store } = this.#bench
     const found = await store.schedules.find(this.#occurrences)
@@ -164,7 +164,7 @@ class Program {
     }
   }
 
-  /** In the end every job that may run does: none is stuck between two places. */
+  /** In the end every job that may run does run: none is stuck between two places. */
   async #drain(): Promise<void> {
     const { clock, store } = this.#bench
     await clock.advance(10_000)

@@ -4,7 +4,7 @@ import type { QueueBackend } from '../../queue/contract/contract.ts'
 import { ManualClock } from '../manual-clock.ts'
 import { Bench } from './bench.ts'
 
-/** The part of a test framework that the suite uses: vitest and `node:test` both have it. */
+/** The part of a test framework that the suite uses; vitest and `node:test` both provide it. */
 export interface TestRunner {
   describe(title: string, define: () => void): unknown
   readonly it: ((title: string, run: () => Promise<void>) => unknown) & {
@@ -12,13 +12,13 @@ export interface TestRunner {
   }
 }
 
-/** What the conformance suite needs of the backend that it tests. */
+/** What the conformance suite needs to know about the backend under test. */
 export interface ConformanceOptions {
-  /** Opens a backend that holds nothing, on this clock. The suite closes it. */
+  /** Opens an empty backend that uses this clock. The suite closes it. */
   readonly open: (clock: Clock) => Promise<QueueBackend>
-  /** Runs a statement on the backend's own database, past it: for the tables that transactions of the tests write to. */
+  /** Runs a statement directly on the backend's database, for tables that the tests write to in transactions. */
   readonly execute?: (sql: string) => Promise<unknown>
-  /** What the backend cannot do, by the exact title of a test or of a whole group, and why not. */
+  /** What the backend does not support, by the exact title of a test or a whole group, and why. */
   readonly gaps?: Readonly<Record<string, string>>
 }
 
@@ -54,7 +54,7 @@ async function runOnFreshBackend(test: (bench: Bench) => Promise<void>, options:
   await test(new Bench(backend, clock, options.execute))
 }
 
-/** A gap that names nothing would hide that its test was renamed, or mended. */
+/** A gap that matches no test would hide that the test was renamed or fixed. */
 function refuseUnknownGaps(gaps: ReadonlyMap<string, string>, groups: readonly Group[]): void {
   const known = new Set(groups.flatMap((group) => [group.title, ...Object.keys(group.tests)]))
   const unknown = [...gaps.keys()].filter((title) => !known.has(title))

@@ -2,8 +2,8 @@ import type { LeaseAnswer } from '../programs/answers.ts'
 import type { OperationName } from '../programs/program.ts'
 
 /**
- * Where the contract leaves an engine a choice, and only there, two sound engines may answer differently. This is all of it: both
- * answers are brought into a form in which they must be equal.
+ * Two correct engines may answer differently only where the contract leaves a choice. This is the complete list: both answers are
+ * normalized to a form in which they must be equal.
  */
 export function comparable(
   op: OperationName | 'snapshot',
@@ -32,8 +32,8 @@ export function comparable(
 }
 
 /**
- * An engine may wake its workers earlier than needed, never later. It may say that a job is linked which was so once, and whoever
- * claims only a few may be told of cancellations by the next claim, which is then due at once.
+ * An engine may wake its workers earlier than needed, but never later. It may report a job as linked that no longer is. A claim
+ * for only a few jobs may leave cancellations to the next claim, which is then due at once.
  */
 function comparableClaims(reference: LeaseAnswer, other: LeaseAnswer): readonly [unknown, unknown] {
   const isSoonEnough = other.nextAt !== null && (reference.nextAt === null || other.nextAt <= reference.nextAt)
@@ -59,25 +59,25 @@ function isClaim(answer: unknown): answer is LeaseAnswer {
   return typeof answer === 'object' && answer !== null && 'leases' in answer
 }
 
-/** In any order, and with or without those of which there are none. */
+/** In any order, with or without counts of zero. */
 function comparableCounts(counts: unknown): unknown {
   if (!Array.isArray(counts)) return counts
   const living = counts.filter((each) => Object.values(each.counts).some((count) => count !== 0))
   return sorted(living, ({ queue, job }) => `${queue} ${job}`)
 }
 
-/** Those of one claim, and claims of the same instant, in any order. */
+/** Leases of one claim, and claims of the same instant, in any order. */
 function comparableLeases(leases: unknown): unknown {
   if (!Array.isArray(leases)) return leases
   return sorted(leases, ({ claimedAt, id }) => `${claimedAt} ${id}`)
 }
 
-/** How many were looked at is the engine's own business. */
+/** How many were examined is up to the engine. */
 function mended(report: unknown): unknown {
   return typeof report === 'object' && report !== null && 'mended' in report ? report.mended : report
 }
 
-/** It may change more often than it must. */
+/** A revision may change more often than necessary. */
 function comparableRevisions(reference: unknown, other: unknown): readonly [unknown, unknown] {
   const isNew = (answer: unknown) => typeof answer === 'object' && answer !== null && 'isNew' in answer && answer.isNew === true
   return isNew(other) ? [reference, reference] : [reference, other]

@@ -9,37 +9,37 @@ import { type Extent, snapshot } from '../programs/snapshot.ts'
 import { idOf, Stage } from '../programs/stage.ts'
 import { comparable } from './allowances.ts'
 
-/** An engine whose answers are compared with those of the reference. */
+/** An engine that is compared with the reference. */
 export interface ComparedEngine {
-  /** A queue that holds nothing, and the clock that it goes by. `close` is called when the program has ended. */
+  /** An empty queue and its clock. `close` is called when the program has ended. */
   open(): Promise<OpenedEngine>
 }
 
 /** An engine that is open for one program of the differential test. */
 export interface OpenedEngine {
-  /** With all parts of the contract that a program may call. */
+  /** Must provide all parts of the contract that a program may call. */
   readonly backend: QueueBackend
   readonly clock: ManualClock
   close(): Promise<void>
 }
 
-/** Where two engines have answered differently. */
+/** A difference between the answers of two engines. */
 export interface Difference {
-  /** How many operations had been carried out. */
+  /** Number of operations executed before it. */
   readonly step: number
   readonly op: OperationName | 'snapshot'
   readonly reference: unknown
   readonly other: unknown
 }
 
-/** Of what a program of `randomProgram` may speak. */
+/** The range of jobs and names that programs of `randomProgram` use. */
 export const extent: Extent = { jobs: 64, roots: 3, owners: 3, schedules: 3 }
 
 const operationsPerSnapshot = 6
 
 /**
- * Runs a program on the memory engine and on another one, and compares each answer, and now and then everything that can be seen.
- * Null where there is no difference.
+ * Runs a program on the memory engine and on another one, and compares each answer and, now and then, everything that is visible.
+ * Null if there is no difference.
  */
 export async function difference(program: Program, engine: ComparedEngine): Promise<Difference | null> {
   const run = await DifferentialRun.open(engine, program)
@@ -88,7 +88,7 @@ export class DifferentialRun {
     return found ?? (this.#steps % operationsPerSnapshot === 0 ? this.look() : null)
   }
 
-  /** Compares everything that can be seen. */
+  /** Compares everything that is visible. */
   async look(): Promise<Difference | null> {
     return this.#compare('snapshot', await snapshot(this.reference, extent), await snapshot(this.#other, extent))
   }
@@ -98,8 +98,8 @@ export class DifferentialRun {
   }
 
   /**
-   * Without new jobs whose ids are lower than those of jobs that were sent before. Ids rise from job to job; where they did not, it
-   * would be open whether the order of arrival or that of the ids counts among jobs of the same time.
+   * Removes new jobs whose ids are lower than those of jobs sent earlier. Ids normally increase; otherwise the contract does not
+   * define whether arrival or id decides the order of jobs with the same time.
    */
   async #orderly(operation: Operation): Promise<Operation> {
     if (operation.op === 'send') return { op: 'send', jobs: await this.#orderlyJobs(operation.jobs ?? [], (job) => job.id) }
@@ -112,10 +112,7 @@ export class DifferentialRun {
     return operation
   }
 
-  /**
-   * Occurrences of schedules are in no group here: an engine may keep the turns of their groups apart from those of jobs that were
-   * dispatched.
-   */
+  /** Occurrences have no group here: an engine may keep the turns of their groups apart from those of dispatched jobs. */
   async #withoutGroups<Item extends { readonly id?: number; readonly as?: JobSpec }>(items: readonly Item[]) {
     const { store } = this.reference.backend
     const found: Item[] = []

@@ -3,22 +3,22 @@ import { RandomProgram, type RandomProgramOptions } from '../programs/random-pro
 import { shrunk } from '../programs/shrinking.ts'
 import { type ComparedEngine, type Difference, DifferentialRun, difference } from './differential.ts'
 
-/** How many random programs to compare, from which seed. */
+/** How many random programs to compare, and the seed to start with. */
 export interface RandomDifferencesOptions extends Omit<RandomProgramOptions, 'seed'> {
   readonly programs: number
-  /** Of the first program; the next one has the next seed. 1 by default. */
+  /** The seed of the first program; each further program uses the next one. Defaults to 1. */
   readonly firstSeed?: number
 }
 
 /** A random program on which an engine disagrees with the reference. */
 export interface FoundDifference {
   readonly seed: number
-  /** The smallest program that was found which shows a difference. */
+  /** The smallest program found that shows a difference. */
   readonly program: Program
   readonly difference: Difference
 }
 
-/** The first random program on which an engine answers otherwise than the memory engine, made small; null where there is none. */
+/** The first random program on which an engine differs from the memory engine, shrunk; null if there is none. */
 export async function findDifference(
   engine: ComparedEngine,
   { programs, firstSeed = 1, ...options }: RandomDifferencesOptions,
@@ -59,7 +59,7 @@ async function small(engine: ComparedEngine, seed: number, { program, difference
   return { seed, program: smallest, difference: (await difference(smallest, engine)) ?? first }
 }
 
-/** What a test says of it: the program can be pasted into a test that runs it again. */
+/** A description for a test failure: the program can be pasted into a test that runs it again. */
 export function differenceText({ seed, program, difference: { step, op, reference, other } }: FoundDifference): string {
   return [
     `The engines disagree (seed ${seed}), after ${step} operations, in the answer to "${op}".`,
@@ -69,7 +69,7 @@ export function differenceText({ seed, program, difference: { step, op, referenc
   ].join('\n')
 }
 
-/** Only the members that are not the same: records have many. */
+/** Only the members that differ, because records have many. */
 function differing(one: unknown, other: unknown): unknown {
   if (JSON.stringify(one) === JSON.stringify(other)) return undefined
   if (Array.isArray(one) && Array.isArray(other) && one.length === other.length)

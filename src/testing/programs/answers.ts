@@ -2,7 +2,7 @@ import type { Lease, LeaseBatch } from '../../queue/contract/contract.ts'
 import type { HeldLease, JobLink, JobRecord, TreeCounts } from '../../queue/contract/store.ts'
 import { numberOfId, type Stage } from './stage.ts'
 
-/** Answers in the words of the program: without tokens and numbers that each backend chooses for itself. */
+/** Answers in the terms of the program, without the tokens and numbers that each backend chooses for itself. */
 
 export interface LeaseAnswer {
   readonly leases: readonly object[]
@@ -20,7 +20,7 @@ export function leaseAnswer(stage: Stage, { leases, cancelled, nextAt }: LeaseBa
   }
 }
 
-/** The links may be left out of what is handed out, and whether somebody waited may be answered too carefully. */
+/** Drops the links, which a backend may omit from a lease. `linked` may be true even if no job waits. */
 function givenLease(stage: Stage, { token, envelope, attempt, rescues = 0, expiresAt, linked = false }: Lease): object {
   const { links: _, number, ...rest } = envelope
   return {

@@ -1,6 +1,6 @@
 import { seededRandom } from '../manual-clock.ts'
 
-/** Repeatable choices. */
+/** Repeatable random choices. */
 export class Chance {
   readonly #random: () => number
 
@@ -16,7 +16,7 @@ export class Chance {
     return least + this.below(most - least + 1)
   }
 
-  /** True once in so many times. */
+  /** True once in `inTimes` times, on average. */
   once(inTimes: number): boolean {
     return this.below(inTimes) === 0
   }
@@ -29,12 +29,12 @@ export class Chance {
     return Array.from({ length: this.between(1, most) }, make)
   }
 
-  /** The members of what is made, but each only once in so many times. */
+  /** Makes a value once in `inTimes` times, on average; otherwise undefined. */
   rarely<Value>(inTimes: number, make: () => Value): Value | undefined {
     return this.once(inTimes) ? make() : undefined
   }
 
-  /** By weights. */
+  /** Chooses a name by weight. */
   weighed<Name extends string>(weights: Readonly<Partial<Record<Name, number>>>): Name {
     const entries = Object.entries(weights) as [Name, number][]
     let left = this.below(entries.reduce((sum, [, weight]) => sum + weight, 0))

@@ -4,7 +4,7 @@ import { groupOf, idOf, nameOf, queueOf, rootOf, type Stage, tagOf } from './sta
 
 const longestWaitMs = 86_400_000
 
-/** The envelope of a job; an occurrence says its own time. */
+/** The envelope of a job; an occurrence provides its own time. */
 export function envelopeOf(stage: Stage, spec: JobSpec, runAt?: number): Envelope {
   const now = stage.clock.now()
   const { unique, until = 'ended', group, number, payload = 0, delay = 0 } = spec

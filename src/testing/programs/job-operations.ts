@@ -7,9 +7,9 @@ import { nameOf, ownerOf, queueOf, type Stage } from './stage.ts'
 
 type Names = 'advance' | 'send' | 'lease' | 'settle' | 'begin' | 'extend' | 'reap' | 'report'
 
-/** The life of jobs: they are sent, claimed and ended. */
+/** The life cycle of jobs: sending, claiming and ending. */
 export const jobOperations: Performers<Names, Stage> = {
-  // The clock is moved once for all backends, by whoever runs the program.
+  // The caller moves the clock once for all backends.
   advance: async () => null,
   send: (stage, { jobs = [] }) => stage.backend.send(jobs.map((job) => envelopeOf(stage, job))),
   lease: async (stage, operation) => {
@@ -60,7 +60,7 @@ function leaseRequest(stage: Stage, operation: OperationOf<'lease'>): LeaseReque
   }
 }
 
-/** A lease whose end was not taken because it was not signed is settled again with a signature, as workers do. */
+/** If an end is refused because it was not signed, it is settled again with a signature, as workers do. */
 async function settle(stage: Stage, specs: readonly SettleSpec[]): Promise<readonly SettleReceipt[]> {
   const receipts = [...(await stage.backend.settle(specs.map((spec) => settlementOf(stage, spec))))]
   const unsealed = specs.flatMap((spec, index) => (receipts[index] === 'unsealed' ? [{ spec, index }] : []))

@@ -7,7 +7,7 @@ type Names = 'log' | 'logs' | 'sweepLogs'
 const manyLines = 1_000
 const manyBytes = 100_000
 
-/** What jobs log. A backend that keeps no logs answers like one that has none. */
+/** Logs of jobs. A backend without logs answers like one whose logs are empty. */
 export const logOperations: Performers<Names, Stage> = {
   log: async (stage, { chunks = [], mostLines = manyLines, mostBytes = manyBytes }) =>
     logsOf(stage)?.append(chunks.map(chunkOf), { lines: mostLines, bytes: mostBytes }),

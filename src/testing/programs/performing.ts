@@ -15,7 +15,7 @@ const performers: Performers<OperationName, Stage> = {
   ...logOperations,
 }
 
-/** Carries one operation out. What a backend refuses is an answer as well. */
+/** Performs one operation. A refusal by the backend is an answer as well. */
 export async function perform<Name extends OperationName>(stage: Stage, operation: OperationOf<Name>): Promise<unknown> {
   const performer = performers[operation.op as Name]
   try {

@@ -3,19 +3,19 @@ import type { DeadReason } from '../../queue/contract/contract.ts'
 import type { FinalState, JobState } from '../../queue/contract/job-state.ts'
 
 /**
- * Calls of a backend's contract, as JSON. Jobs, keys, queues, owners and schedules are small numbers, a lease is named by the job
- * that was claimed, and times count from now. Whatever is left out is ordinary, so that any part of a program is a program too.
+ * Calls to a backend's contract, as JSON. Jobs, keys, queues, owners and schedules are small numbers, a lease is named by its
+ * job, and times are relative to now. Whatever is left out has a default, so that any part of a program is a valid program.
  */
 export interface Program {
   readonly limits?: LimitsSpec
   readonly operations: readonly Operation[]
 }
 
-/** What claims may hand out. */
+/** Limits on claims. */
 export interface LimitsSpec {
-  /** By the number of the name. */
+  /** Indexed by the number of the name. */
   readonly names?: readonly NameLimits[]
-  /** By the number of the queue. */
+  /** Indexed by the number of the queue. */
   readonly queues?: readonly ShareSpec[]
 }
 
@@ -38,9 +38,9 @@ export interface JobSpec {
   readonly group?: number
   readonly single?: boolean
   readonly unique?: number
-  /** A number is an instant, so many milliseconds from now. */
+  /** A number is an instant, in milliseconds from now. */
   readonly until?: 'started' | 'ended' | 'ever' | number
-  /** The n-th of the numbers that were reserved. */
+  /** The index of a reserved number. */
   readonly number?: number
   readonly payload?: number
   readonly waitsFor?: readonly WaitSpec[]
@@ -59,14 +59,14 @@ export interface WaitSpec {
 
 export interface ParentSpec {
   readonly id?: number
-  /** Somebody else makes the child, without a lease. */
+  /** The child is created by a caller without a lease. */
   readonly free?: boolean
   readonly stale?: number
   readonly key?: number
   readonly policy?: FailurePolicy
 }
 
-/** The lease of a job, by default the last one that was handed out; with `stale`, so many before that. */
+/** The lease of a job: by default its latest; with `stale`, that many before it. */
 export interface LeaseRef {
   readonly id?: number
   readonly stale?: number
@@ -88,7 +88,7 @@ export type SettleSpec = LeaseRef & {
 export interface AmendSpec {
   readonly id?: number
   readonly as?: JobSpec
-  /** Nothing is any envelope. */
+  /** If absent, any envelope is accepted. */
   readonly expected?: 'current' | 'other'
   readonly inAnyState?: boolean
   readonly keepsTime?: boolean
@@ -102,7 +102,7 @@ export interface OccurrenceRef {
 
 export interface OccurrenceSpec extends OccurrenceRef {
   readonly job?: JobSpec
-  /** As `at`. */
+  /** Milliseconds from the start of the program. */
   readonly follows?: number | null
   readonly version?: number
   readonly registered?: true
@@ -112,7 +112,7 @@ export interface ScheduleSpec {
   readonly schedule?: number
   readonly expression?: number
   readonly version?: number
-  /** What was said at run time, where it is no schedule of the code. */
+  /** The stored definition of a schedule created at run time; absent for schedules defined in code. */
   readonly definition?: number
 }
 
@@ -127,7 +127,7 @@ export interface ListSpec {
   readonly limit?: number
 }
 
-/** Lines of a job, and how many its log may have. */
+/** Log lines of a job, and the maximum size of its log. */
 export interface LogSpec {
   readonly id?: number
   readonly attempt?: number
@@ -215,7 +215,7 @@ export type OperationOf<Name extends OperationName> = Operation extends infer Ea
     : never
   : never
 
-/** How operations of some names are carried out on a backend; what they give is the answer, in the words of the program. */
+/** Performs operations on a backend; what they return is the answer, in the terms of the program. */
 export type Performers<Names extends OperationName, Ground> = {
   readonly [Name in Names]: (ground: Ground, operation: OperationOf<Name>) => Promise<unknown>
 }

@@ -4,10 +4,10 @@ import type { JobSpec, LimitsSpec, ParentSpec, WaitSpec } from './program.ts'
 
 const policies = ['fail', 'skip', 'ignore', 'continue', 'rescue'] as const satisfies readonly FailurePolicy[]
 
-/** Times that meet: several things are due, or over, at the same instant. */
+/** Times chosen to coincide: several things are due, or expire, at the same instant. */
 export const spans = [0, 0, 1, 500, 1_000, 2_000, 5_000] as const
 
-/** What a random program knows of the queue. */
+/** What a random program knows about the queue. */
 export interface KnownJobs {
   /** The number of the next new job. */
   readonly next: number
@@ -17,15 +17,15 @@ export interface KnownJobs {
   readonly ended: readonly number[]
 }
 
-/** With members that may be undefined. */
+/** The same type with members that may be undefined. */
 export type Loose<Part> = { readonly [Name in keyof Part]: Part[Name] | undefined }
 
-/** A member that is undefined is none: programs are JSON. */
+/** Removes undefined members, because programs are JSON. */
 export function compact<Part extends object>(part: Loose<Part>): Part {
   return Object.fromEntries(Object.entries(part).filter(([, value]) => value !== undefined)) as Part
 }
 
-/** Mostly one that is there, sometimes one that never was. */
+/** Mostly an existing job, sometimes one that never existed. */
 export function anyJob(chance: Chance, jobs: readonly number[], { all, next }: KnownJobs): number {
   if (jobs.length > 0 && !chance.once(12)) return chance.of(jobs)
   return all.length > 0 && !chance.once(4) ? chance.of(all) : chance.below(next + 2)
@@ -63,7 +63,7 @@ export function randomUntil(chance: Chance): JobSpec['until'] {
   return chance.of(['started', 'ended', 'ever', 0, 500, 2_000] as const)
 }
 
-/** Also one that is sent with it or later. */
+/** May also wait for a job that is sent together with it or later. */
 function randomWait(chance: Chance, id: number, known: KnownJobs): WaitSpec {
   const on = chance.once(3) ? id + chance.between(-1, 2) : anyJob(chance, known.all, known)
   return compact({
@@ -83,7 +83,7 @@ function randomParent(chance: Chance, known: KnownJobs): ParentSpec {
   })
 }
 
-/** Many programs have none. */
+/** Many programs have no limits. */
 export function randomLimits(chance: Chance): LimitsSpec | undefined {
   if (chance.once(3)) return undefined
   const rate = () => ({ limit: chance.between(1, 3), perMs: chance.of([500, 2_000]) })

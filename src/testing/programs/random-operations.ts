@@ -8,11 +8,11 @@ import { randomLease, randomSettlement } from './random-settlements.ts'
 export interface Choosing {
   readonly chance: Chance
   readonly known: KnownJobs
-  /** The number of a job that was not sent yet. */
+  /** The number of a job that has not been sent yet. */
   readonly newId: () => number
 }
 
-/** How often an operation is chosen, and how it is made. */
+/** The weight of an operation, and how to create it. */
 interface Choice<Name extends OperationName> {
   readonly weight: number
   readonly make: (choosing: Choosing) => Loose<Omit<OperationOf<Name>, 'op'>>

@@ -8,13 +8,13 @@ import { numberOfId } from './stage.ts'
 
 export interface RandomProgramOptions {
   readonly seed: number
-  /** How many operations it has on average; 30 by default. */
+  /** Average number of operations; 30 by default. */
   readonly length?: number
-  /** Operations that are left out. */
+  /** Operations to leave out. */
   readonly without?: readonly OperationName[]
 }
 
-/** Chooses one operation after the other, by what is there: so most of them meet something that they change. */
+/** Chooses operations one by one according to the current state, so that most of them change something. */
 export class RandomProgram {
   readonly limits: LimitsSpec | undefined
   readonly length: number
@@ -30,7 +30,7 @@ export class RandomProgram {
     this.#weights = Object.fromEntries(chosen.map(([name, { weight }]) => [name, weight]))
   }
 
-  /** `records` are all jobs of the queue that it runs on. */
+  /** `records` are all jobs of the queue it runs on. */
   next(records: readonly JobRecord[]): Operation {
     const newId = () => this.#made++
     return made(this.#chance.weighed(this.#weights), { chance: this.#chance, known: knownJobs(records, this.#made), newId })

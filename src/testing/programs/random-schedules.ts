@@ -2,7 +2,7 @@ import type { Chance } from './chance.ts'
 import type { OccurrenceRef, OccurrenceSpec, ScheduleSpec } from './program.ts'
 import { compact, type KnownJobs, randomJob } from './random-jobs.ts'
 
-/** Instants from the start of the program: some have passed and some come, and two of them are one millisecond apart. */
+/** Instants relative to the start of the program: some past, some future, and two of them one millisecond apart. */
 const instants = [-1_000, 0, 1, 500, 1_000, 2_000, 5_000, 10_000] as const
 
 export function randomSchedule(chance: Chance): ScheduleSpec {

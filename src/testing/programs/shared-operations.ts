@@ -3,7 +3,7 @@ import { idOf, nameOf, numberOfId, ownerOf, queueOf, type Stage } from './stage.
 
 type Names = 'reserve' | 'assign' | 'find' | 'claimOnce' | 'sweepKeys' | 'lock' | 'unlock' | 'announce' | 'leave' | 'workers'
 
-/** State that programs share: numbers, idempotency keys, locks and the workers that live. */
+/** State that programs share: numbers, idempotency keys, locks and live workers. */
 export const sharedOperations: Performers<Names, Stage> = {
   reserve: async (stage, { count = 4 }) => {
     stage.noteReserved(await stage.backend.store.numbers.reserve(count), count)

@@ -1,8 +1,8 @@
 import type { Operation, Program } from './program.ts'
 
 /**
- * The smallest program that can be found which still fails: without operations that do not matter, and each of the others without
- * what does not. `fails` is asked at most `mostTries` times.
+ * Searches for the smallest program that still fails, by removing operations that do not matter and parts of the others that do
+ * not matter. Calls `fails` at most `mostTries` times.
  */
 export async function shrunk(
   program: Program,
@@ -33,7 +33,7 @@ class Search {
     }
   }
 
-  /** Many at once first, because most of them do not matter. */
+  /** Removes many at once first, because most of them do not matter. */
   async #dropOperations(): Promise<void> {
     for (let size = this.smallest.operations.length; size >= 1; size = Math.floor(size / 2)) {
       for (let first = this.smallest.operations.length - size; first >= 0; first -= size) {
@@ -56,7 +56,7 @@ class Search {
     }
   }
 
-  /** Tries simpler forms of one part until none of them fails any more. */
+  /** Tries simpler forms of one part until none of them still fails. */
   async #simplify<Part extends object>(current: () => Part, withPart: (part: Part) => Program): Promise<void> {
     for (let isSimpler = true; isSimpler; ) {
       isSimpler = false
@@ -76,7 +76,7 @@ class Search {
   }
 }
 
-/** Each without one of its members, or with a simpler one. What an operation is stays. */
+/** Variants without one of the members, or with a simpler one. The kind of operation stays the same. */
 function simplerObjects(value: object): readonly object[] {
   const members = Object.entries(value).filter(([name]) => name !== 'op')
   const without = members.map(([name]) => Object.fromEntries(Object.entries(value).filter(([other]) => other !== name)))

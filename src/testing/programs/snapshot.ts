@@ -4,7 +4,7 @@ import { idOf, ownerOf, rootOf, type Stage, scheduleOf } from './stage.ts'
 const mostListed = 1_000
 const farFuture = 8.64e15
 
-/** Everything that can be seen of a queue, in the words of the program. */
+/** Everything visible in a queue, in the terms of the program. */
 export async function snapshot(stage: Stage, extent: Extent): Promise<Readonly<Record<string, unknown>>> {
   const { store } = stage.backend
   const schedules = upTo(extent.schedules).map(scheduleOf)
@@ -28,7 +28,7 @@ export async function snapshot(stage: Stage, extent: Extent): Promise<Readonly<R
   }
 }
 
-/** How many of each there may be. */
+/** Maximum number of each. */
 export interface Extent {
   readonly jobs: number
   readonly roots: number

@@ -2,7 +2,10 @@ import type { Lease, WholeBackend } from '../../queue/contract/contract.ts'
 import type { ManualClock } from '../manual-clock.ts'
 import type { LeaseRef, LimitsSpec } from './program.ts'
 
-/** One backend that a program runs on, and what the program remembers of its answers: tokens and numbers are the backend's own. */
+/**
+ * A backend that a program runs on, and what the program remembers of its answers, since tokens and numbers are chosen by the
+ * backend.
+ */
 export class Stage {
   readonly backend: WholeBackend
   readonly clock: ManualClock
@@ -28,7 +31,7 @@ export class Stage {
     this.#names.set(token, `lease ${tokens.length} of ${id}`)
   }
 
-  /** A text that is no token of anybody where there never was such a lease. */
+  /** Returns an invalid token if there never was such a lease. */
   tokenOf({ id = 0, stale = 0 }: LeaseRef): string {
     return this.#tokens.get(id)?.at(-1 - stale) ?? `no token of ${id}`
   }
@@ -51,7 +54,7 @@ export class Stage {
     this.#numbers.push(number)
   }
 
-  /** The n-th number that was reserved or given to a job; null where there is none yet. */
+  /** The n-th number that was reserved or assigned to a job; null if there is none yet. */
   numberAt(index: number): number | null {
     return this.#numbers[index] ?? null
   }
@@ -64,10 +67,10 @@ export class Stage {
     return number === null ? null : (this.#numberNames.get(number) ?? `an unknown number: ${number}`)
   }
 
-  /** Up to which the program has asked for changes of schedules. */
+  /** The revision up to which the program has asked for schedule changes. */
   scheduleRevision = 0
 
-  /** Whether it is another one than at the last call. */
+  /** Whether it differs from the last call. */
   isNewRevision(revision: number): boolean {
     const isNew = revision !== this.#revision
     this.#revision = revision
@@ -77,7 +80,7 @@ export class Stage {
 
 const idOfNumber = /^019b0000-([0-9a-f]{4})-7000-8000-000000000000$/
 
-/** Ids rise with the numbers of the jobs, each as if it were made a millisecond after the one before. */
+/** Ids increase with the numbers of the jobs, each as if created a millisecond after the previous one. */
 export function idOf(number = 0): string {
   return `019b0000-${number.toString(16).padStart(4, '0')}-7000-8000-000000000000`
 }
@@ -110,7 +113,7 @@ export function scheduleOf(schedule = 0): string {
   return `schedule-${schedule}`
 }
 
-/** What a batch is called; it is the id of no job. */
+/** The id of a batch, which is never the id of a job. */
 export function rootOf(root = 0): string {
   return idOf(0xf000 + root)
 }

@@ -31,7 +31,7 @@ type Names =
   | 'tree'
   | 'mend'
 
-/** Looking at jobs, and changing those that are there. */
+/** Reading jobs and changing existing ones. */
 export const storeOperations: Performers<Names, Stage> = {
   get: async (stage, { id }) => {
     const record = await stage.backend.store.get(idOf(id))
@@ -87,7 +87,7 @@ export const storeOperations: Performers<Names, Stage> = {
   mend: ({ backend }, { limit = 100 }) => backend.store.mend(limit),
 }
 
-/** What the job carries now, or something else. */
+/** The seal that the job has now, or another one. */
 async function expectedSeal({ backend }: Stage, other: Envelope, expected: 'current' | 'other'): Promise<Seal> {
   const record = expected === 'current' ? await backend.store.get(other.id) : null
   return sealOf(record ?? { ...other, payload: '"another one"' })

@@ -76,7 +76,7 @@ export const claiming: Group = {
     },
     'of very many lanes, deep and shallow, the best jobs are claimed in their order': async (bench) => {
       const keys = times(90, (index) => `job-${index}`)
-      // Every third job is of one key, so that one lane wins over and over again between the others.
+      // Every third job has the same key, so that one lane keeps winning between the others.
       const wanted = times(360, (index) => ({
         job: keys[index % 3 === 0 ? 0 : (index * 31) % 90] as string,
         queue: `queue-${(index * 5) % 2}`,

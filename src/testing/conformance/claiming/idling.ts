@@ -6,7 +6,7 @@ import type { Group } from '../suite.ts'
 /** Far more than any test needs. */
 const mostBatches = 100
 
-/** Backends may expect that a worker which found nothing is woken for what it found before. */
+/** Backends may rely on an idle worker being woken for new jobs like those it has claimed before. */
 export const idling: Group = {
   title: 'claims of a worker that idled and is woken',
   needs: [],
@@ -96,7 +96,7 @@ export const idlingOfStoredJobs: Group = {
   },
 }
 
-/** What a worker gets that claims again as long as there may be more. */
+/** What a worker gets if it keeps claiming for as long as there may be more. */
 async function claimedAtOnce(bench: Bench, request: Parameters<Bench['lease']>[0] = {}): Promise<readonly string[]> {
   const batches = await batchesAtOnce(bench, request)
   return batches.flatMap(({ leases }) => leases.map(({ envelope }) => envelope.id))
@@ -112,7 +112,7 @@ async function batchesAtOnce(bench: Bench, request: Parameters<Bench['lease']>[0
   return batches
 }
 
-/** Jobs like these were there and were done; now there are none, and somebody waits for more. */
+/** Sends jobs like these and completes them, so that there are none left and a worker waits for more. */
 async function idle(bench: Bench, ...wanted: readonly Wanted[]): Promise<void> {
   bench.backend.watch(() => {})
   await bench.send(...wanted)

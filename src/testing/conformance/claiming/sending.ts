@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { times, unlimited } from '../bench.ts'
 import type { Group } from '../suite.ts'
 
-/** Every kind of character that has broken a store or a protocol before. NUL is left out: no SQL text can hold it. */
+/** Every kind of character that has broken a store or a protocol before. NUL is left out, because SQL text cannot contain it. */
 export const oddText = `O'Hara "quoted" \\ back\`tick\` %_ ; -- /* $1 ?1 :x @y #{z} \u{1F9F5} 日本語 é e\u0301 \u200f\u2028 tab\tline\r\nend`
 
-/** The same for names, which hold no control characters. */
+/** The same for names, which have no control characters. */
 export const oddName = `it's "a" \\ 100%_ job; -- /* $1 ?1 \u{1F9F5} 日本語 ünï`
 
 export const sending: Group = {

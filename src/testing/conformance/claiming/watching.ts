@@ -3,7 +3,7 @@ import type { Bench } from '../bench.ts'
 import { until } from '../bench.ts'
 import type { Group } from '../suite.ts'
 
-/** Asserts that a change wakes whoever watches. */
+/** Asserts that a change wakes watchers. */
 async function assertWakes(bench: Bench, what: string, change: () => Promise<unknown>): Promise<void> {
   let wakes = 0
   const watch = bench.backend.watch(() => wakes++)

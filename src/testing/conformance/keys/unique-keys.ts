@@ -4,7 +4,7 @@ import { unlimited } from '../bench.ts'
 import { oddText } from '../claiming/sending.ts'
 import type { Group } from '../suite.ts'
 
-/** Tries to send a job with a key that is taken, and asserts whose it is. */
+/** Sends a job with a key that is taken, and asserts which job holds it. */
 export async function assertTaken(bench: Bench, wanted: Wanted, holder: string): Promise<void> {
   assert.deepEqual(await bench.backend.send([bench.envelope(wanted)]), [{ id: holder, stored: false }])
 }

@@ -66,14 +66,14 @@ export const fairShares: Group = {
 
 const names = times(8, (index) => `group-${index}`)
 
-/** Random arrivals, claims and ends of jobs of equal priority, and the bound that is promised of them. */
+/** Random arrivals, claims and ends of jobs of equal priority, checked against the promised bound. */
 class FairnessProgram {
   readonly #bench: Bench
   readonly #random: () => number
   readonly #ready = new Map<string, number>()
   readonly #running = new Map<string, number>()
   readonly #leases: Lease[] = []
-  /** For each group that waits with nothing running: how often each other one was served since. */
+  /** For each group that waits with nothing running: how often each other group has been served since. */
   readonly #passed = new Map<string, Map<string, number>>()
 
   constructor(bench: Bench, random: () => number) {

@@ -4,7 +4,7 @@ import { type Bench, byGroup, times, unlimited } from '../bench.ts'
 import { oddText } from '../claiming/sending.ts'
 import type { Group } from '../suite.ts'
 
-/** The groups of the jobs that were claimed, in their order. */
+/** The groups of the claimed jobs, in order. */
 export async function claimedGroups(bench: Bench, request: Partial<LeaseRequest>): Promise<readonly (string | null)[]> {
   return (await bench.claim(request)).map(({ envelope }) => envelope.group)
 }

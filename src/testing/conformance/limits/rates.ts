@@ -155,6 +155,6 @@ function assertKept(claims: readonly number[], { limit, perMs }: Rate): void {
     assert.ok(next === undefined || next - at >= perMs, `more than ${limit} claims within ${perMs} ms from ${at} on`)
   })
   const lasted = (claims.at(-1) as number) - (claims[0] as number)
-  // Too strict by a sixtieth of the window at most, and idle now and then by chance.
+  // Rates may be too strict by up to a sixtieth of the window, and the program is idle now and then by chance.
   assert.ok(claims.length > (0.6 * limit * lasted) / perMs, `only ${claims.length} claims in ${lasted} ms`)
 }

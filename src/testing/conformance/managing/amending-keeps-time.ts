@@ -4,7 +4,7 @@ import type { Bench, Wanted } from '../bench.ts'
 import type { Group } from '../suite.ts'
 import { nonZeroCounts, reality } from './listing.ts'
 
-/** As of somebody who has read the job before it was moved. */
+/** An amendment by a caller that read the job before it was moved. */
 function amendment(bench: Bench, id: string, wanted: Wanted): Amendment {
   return { id, expected: null, envelope: bench.envelope({ ...wanted, id, payload: '"new"' }), inAnyState: true, keepsTime: true }
 }

@@ -133,7 +133,7 @@ async function oldestReady(bench: Bench): Promise<Record<string, number | null |
 
 type Tally = Record<string, Partial<Record<JobState, number>>>
 
-/** The kept counters, without groups and states that count nothing. */
+/** The stored counters, without groups and states that are zero. */
 export async function nonZeroCounts(bench: Bench): Promise<Tally> {
   const tally: Tally = {}
   for (const { queue, job, counts } of await bench.store.counts()) {
@@ -143,7 +143,7 @@ export async function nonZeroCounts(bench: Bench): Promise<Tally> {
   return tally
 }
 
-/** The same, by looking at each job. */
+/** The same numbers, counted job by job. */
 export async function reality(bench: Bench): Promise<Tally> {
   const tally: Tally = {}
   for (const { queue, job, state } of await bench.store.list({ limit: 100_000 })) {

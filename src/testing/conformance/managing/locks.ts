@@ -17,7 +17,7 @@ async function assertLocked(bench: Bench, holder: LockHolder): Promise<void> {
   assert.deepEqual(await lock(bench, holder), { held: true })
 }
 
-/** What somebody else is told of the lock. */
+/** What another owner sees of the lock. */
 async function holderOf(bench: Bench, name = 'scheduler'): Promise<HeldLock> {
   const answer = await lock(bench, { owner: 'somebody else', host: 'gamma', pid: 99 }, name)
   assert.ok(!answer.held, 'somebody should have held the lock')

@@ -3,7 +3,7 @@ import type { Bench } from '../bench.ts'
 import { unlimited } from '../bench.ts'
 import type { Group } from '../suite.ts'
 
-/** Ends one job a second as dead, and answers with their ids. */
+/** Ends one job per second as dead, and returns their ids. */
 async function deadJobs(bench: Bench, wanted: readonly { job?: string; queue?: string }[]): Promise<readonly string[]> {
   const ids: string[] = []
   for (const each of wanted) {

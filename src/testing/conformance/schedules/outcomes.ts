@@ -7,14 +7,14 @@ import { times } from '../bench.ts'
 import type { Group } from '../suite.ts'
 import { minute, occurrence, scheduled } from './schedules.ts'
 
-/** One occurrence that runs since a second after it was stored. */
+/** An occurrence that started running a second after it was stored. */
 async function running(bench: Bench): Promise<Lease> {
   await scheduled(bench, 0)
   await bench.clock.advance(1_000)
   return bench.claimOne()
 }
 
-/** The only occurrence that the schedule has. */
+/** The only occurrence of the schedule. */
 async function found(bench: Bench): Promise<OccurrenceRecord> {
   const [standing] = await bench.store.schedules.standings(['digest'])
   assert.ok(standing?.latest)

@@ -14,7 +14,7 @@ export function entry(expression = '* * * * *', timezone = 'UTC', name = 'digest
   return { name, expression, timezone, version }
 }
 
-/** The same schedule, whose runs are made of something else. */
+/** The same schedule with a changed definition of its runs. */
 export function remade(version = 'v2'): ScheduleEntry {
   return { ...entry(), version }
 }

@@ -6,7 +6,7 @@ import { nonZeroCounts, reality } from '../managing/listing.ts'
 import type { Group } from '../suite.ts'
 import { minute, occurrence, scheduled, statesOf } from './schedules.ts'
 
-/** Skips what waits of the schedule and is due, if not told otherwise. */
+/** Skips the waiting runs of the schedule that are due, unless the request says otherwise. */
 function skip(bench: Bench, wanted: Partial<SkipRequest> = {}): Promise<number> {
   const before = bench.clock.now() + 1
   return bench.store.schedules.skipWaiting({ schedule: 'digest', before, unseenOnly: false, why: 'late', ...wanted })

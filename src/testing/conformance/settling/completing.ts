@@ -12,7 +12,7 @@ async function running(bench: Bench): Promise<Lease> {
   return bench.claimOne({ leaseMs: 1_000 })
 }
 
-/** A table for what handlers write, without what earlier tests wrote. */
+/** Creates a table for what handlers write, emptied of what earlier tests wrote. */
 async function prepare(bench: Bench): Promise<void> {
   await bench.execute('CREATE TABLE IF NOT EXISTS written (value VARCHAR(100))')
   await bench.execute('DELETE FROM written')
@@ -22,7 +22,7 @@ function* write(tx: WorkTransaction, value: string): Steps<void> {
   yield* wait<unknown>(tx.run(`INSERT INTO written (value) VALUES ('${value}')`))
 }
 
-/** Whether statements are answered at once or later, what handlers do is written once. */
+/** Lets handlers be written once, whether statements are answered synchronously or asynchronously. */
 function work(steps: (tx: WorkTransaction) => Steps<Settlement>): (tx: WorkTransaction) => Answer<Settlement> {
   return (tx) => answerOf(steps(tx))
 }
@@ -34,7 +34,7 @@ function writes(bench: Bench, lease: Lease, value: string, more: Partial<Extract
   })
 }
 
-/** What handlers have written, as a transaction of another job sees it. */
+/** What handlers have written, as seen by a transaction of another job. */
 async function written(bench: Bench): Promise<readonly unknown[]> {
   const lease = await running(bench)
   let rows: readonly unknown[] = []

@@ -4,7 +4,7 @@ import type { Bench } from '../bench.ts'
 import type { Group } from '../suite.ts'
 import { assertStates, childOf, claimJob, endJob, runningParent, sendWaiting, succeed, waitsFor } from '../workflows/links.ts'
 
-/** What workers sign of the ends of jobs is stored with them, and given back wherever the end is. */
+/** The signatures that workers make for the ends of jobs are stored with them, and returned wherever the end is returned. */
 export const seals: Group = {
   title: 'seals of results',
   needs: ['store'],
@@ -150,7 +150,7 @@ export const seals: Group = {
   },
 }
 
-/** With idempotency keys, for which a backend needs more than a store. */
+/** The same with idempotency keys, which need more of a backend than a store. */
 export const sealsOfKeys: Group = {
   title: 'seals of idempotency keys',
   needs: ['store', 'coordination'],

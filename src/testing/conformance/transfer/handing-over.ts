@@ -10,7 +10,7 @@ export function transferOf({ transfer }: QueueBackend): Transfer {
   return transfer
 }
 
-/** A queue in memory beside the one that is tested, on the same clock. */
+/** An in-memory queue next to the one under test, on the same clock. */
 export function elsewhere({ clock }: Bench): Bench {
   return new Bench(openMemory({ clock }), clock)
 }
@@ -21,7 +21,7 @@ export async function pack(bench: Bench, target: Bench, after: string | null = '
   return transferOf(bench.backend).pack({ ...request, after: after === 'j' ? await startOfJobs(bench) : after })
 }
 
-/** Where the walk over schedules has ended and that over jobs begins, in the words of the engine. */
+/** The engine's cursor at which schedules end and jobs begin. */
 async function startOfJobs(bench: Bench): Promise<string | null> {
   const request = { queue: null, createdBefore: Number.MAX_SAFE_INTEGER, limit: 100 }
   let after: string | null = null
@@ -30,7 +30,7 @@ async function startOfJobs(bench: Bench): Promise<string | null> {
   return after
 }
 
-/** Hands everything over that nobody runs. Gives what was refused. */
+/** Hands over everything that is not running. Returns what was refused. */
 export async function handOver(from: Bench, to: Bench, limit = 100): Promise<readonly Refusal[]> {
   const [source, target] = [transferOf(from.backend), transferOf(to.backend)]
   const refused: Refusal[] = []
@@ -49,7 +49,7 @@ export async function handOver(from: Bench, to: Bench, limit = 100): Promise<rea
   return refused
 }
 
-/** Copies what is kept beside jobs. */
+/** Copies what is stored alongside the jobs. */
 export async function copyFacts(from: Bench, to: Bench, limit = 2): Promise<void> {
   let after: string | null = null
   do {
@@ -64,7 +64,7 @@ export interface Seen {
   readonly links: readonly JobLink[]
 }
 
-/** All jobs with what ties them to others, in the order of their ids. */
+/** All jobs with their links, ordered by id. */
 export async function seen(bench: Bench): Promise<readonly Seen[]> {
   const records = await bench.store.list({ limit: 1_000 })
   const sorted = [...records].sort((a, b) => (a.id < b.id ? -1 : 1))

@@ -6,7 +6,7 @@ import { copyFacts, elsewhere, handOver, pack, seen, transferOf } from './handin
 
 const needs = ['store', 'coordination', 'transfer'] as const
 
-/** There and back: the engine gives out what it took in, and takes in what it gave out. */
+/** Moves a queue there and back: the engine exports what it imported, and imports what it exported. */
 async function thereAndBack(bench: Bench): Promise<void> {
   const before = await seen(bench)
   const other = elsewhere(bench)

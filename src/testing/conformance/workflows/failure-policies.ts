@@ -5,7 +5,7 @@ import { type Bench, times } from '../bench.ts'
 import type { Group } from '../suite.ts'
 import { assertStates, claimJob, die, endJob, sendWaiting, succeed, waitsFor } from './links.ts'
 
-/** Every way in which a job ends without success, by name. */
+/** Every way in which a job can end without success, by name. */
 const failures: Readonly<Record<string, (bench: Bench, id: string) => Promise<unknown>>> = {
   dead: (bench, id) => endJob(bench, id, (lease) => bench.dead(lease)),
   'dead and deleted': (bench, id) => endJob(bench, id, (lease) => bench.dead(lease, false)),
@@ -31,7 +31,7 @@ const failures: Readonly<Record<string, (bench: Bench, id: string) => Promise<un
   },
 }
 
-/** What becomes of a job that waits for two, when the first has failed and then when the second has succeeded. */
+/** The state of a job that waits for two others, after the first has failed and then after the second has succeeded. */
 const afterFailure: Readonly<Record<FailurePolicy, readonly [JobState, JobState]>> = {
   fail: ['dead', 'dead'],
   skip: ['skipped', 'skipped'],

@@ -12,7 +12,7 @@ export function waitsFor(ids: readonly string[], onFailure: FailurePolicy = 'fai
   return { root: ids[0] ?? 'none', parent: null, longestWaitMs, ...more, waitsFor: ids.map((id) => ({ id, onFailure })) }
 }
 
-/** The links of a job that this running one makes. */
+/** The links of a child that this running job creates. */
 export function childOf(lease: Lease, key: string, onFailure: FailurePolicy = 'fail'): Links {
   const { token, envelope } = lease
   const parent = { id: envelope.id, token, key, onFailure, longestWaitMs }
@@ -29,7 +29,7 @@ export function sendWaiting(
   return bench.sendOne({ links: waitsFor(ids, onFailure), ...more })
 }
 
-/** A running job with children of these keys; their ids in the same order. */
+/** A running job with children of these keys; their ids are in the same order. */
 export async function runningParent(
   bench: Bench,
   keys: readonly string[],
@@ -41,7 +41,7 @@ export async function runningParent(
   return { parent, children }
 }
 
-/** Claims exactly this job, whatever else is claimable; the others go back to their places. */
+/** Claims exactly this job, whatever else is claimable; the others are returned to their places. */
 export async function claimJob(bench: Bench, id: string): Promise<Lease> {
   const leases = await bench.claim({ jobs: ['work', 'parent'].map((job) => ({ job, concurrency: null })) })
   const wanted = leases.find(({ envelope }) => envelope.id === id)
@@ -55,7 +55,7 @@ export async function endJob(bench: Bench, id: string, end: (lease: Lease) => Se
   return receipt as SettleReceipt
 }
 
-/** Succeeds, dies or whatever it is told. */
+/** Claims the job and ends it as succeeded. */
 export async function succeed(bench: Bench, id: string, result: string | null = null): Promise<void> {
   await endJob(bench, id, (lease) => bench.done(lease, { keep: true, result }))
 }
@@ -70,7 +70,7 @@ export async function assertStates(bench: Bench, expected: Readonly<Record<strin
   assert.deepEqual(found, expected)
 }
 
-/** What a job knows of those that it waits for, without their ids. */
+/** What a job knows about the jobs it waits for, without their ids. */
 export async function knownEnds(bench: Bench, id: string): Promise<readonly Pick<JobLink, 'state' | 'result' | 'error'>[]> {
   return (await bench.store.links(id)).map(({ state, result, error }) => ({ state, result, error }))
 }

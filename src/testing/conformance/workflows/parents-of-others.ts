@@ -3,7 +3,7 @@ import type { Links } from '../../../envelope/envelope.ts'
 import type { Group } from '../suite.ts'
 import { assertStates, claimJob, die, runningParent, succeed, waitsFor } from './links.ts'
 
-/** The links of a job that somebody makes for a job whose lease he does not hold. */
+/** The links of a child that is created for a parent without holding its lease. */
 function childFor(parent: string, key: string): Links {
   const longestWaitMs = 86_400_000
   const link = { id: parent, token: null, key, onFailure: 'fail', longestWaitMs } as const

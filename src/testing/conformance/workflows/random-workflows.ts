@@ -13,7 +13,7 @@ const runEnds = ['succeeded', 'succeeded', 'dead', 'cancelled', 'skipped'] as co
 interface Node {
   readonly id: string
   readonly waits: readonly WaitLink[]
-  /** How it ends if it is run. */
+  /** How it ends if it runs. */
   readonly end: FinalState
   readonly keep: boolean
 }
@@ -21,8 +21,8 @@ interface Node {
 type Random = (below: number) => number
 
 /**
- * What must become of each job, by the order in which those that ran have ended: a small and slow telling of the rules. Each end is
- * told to those that wait, in the order in which they were sent, before anything that follows from it is told.
+ * The expected state of each job, given the order in which those that ran have ended: a small, slow model of the rules. Each end
+ * reaches the jobs that wait for it, in the order in which they were sent, before any of its consequences do.
  */
 class Expected {
   readonly ends = new Map<string, FinalState>()
@@ -97,7 +97,7 @@ function settlementOf(bench: Bench, lease: Lease, { end, keep }: Node) {
   }
 }
 
-/** Runs a workflow to its end, in a random order of what is claimable, and compares after each step. */
+/** Runs a workflow to its end, claiming in random order, and compares after each step. */
 async function runWorkflow(bench: Bench, random: Random, what: string): Promise<void> {
   const nodes = randomNodes(bench, random)
   const expected = new Expected(nodes)
