@@ -147,7 +147,7 @@ describe('a key file', () => {
 
 /** Another process that is ready to sign with the keys of these files, and makes them at the moment when it is told to. */
 async function startSigning(paths: readonly string[]) {
-  const module = new URL('../../build/envelope/key-file.js', import.meta.url).href
+  const module = new URL('../../build/envelope/keys/key-file.js', import.meta.url).href
   const script = `
     const { keyRingFromFile } = await import(${JSON.stringify(module)})
     process.send('ready')

@@ -121,7 +121,7 @@ describe.each(mysqlEngines)('the schema of a database in %s', (server) => {
     await schema.migrate(7)
     const id = await program.sendOne({ job: 'send', queue: 'mail' })
     const next = await open()
-    expect(await schema.state()).toEqual({ version: 8, compatibleFrom: 7 })
+    expect(await schema.state()).toEqual({ version: 9, compatibleFrom: 7 })
     const [rows] = await admin.query('SELECT id, job, queue, state FROM treadle_job_view')
     expect(rows).toEqual([{ id, job: 'send', queue: 'mail', state: 'ready' }])
     await next.rollups.add([{ queue: 'mail', job: 'send', succeeded: 1, retried: 0, dead: 0, other: 0, wait: [1], run: [1] }])

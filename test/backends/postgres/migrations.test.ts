@@ -176,7 +176,7 @@ describe('the schema of a PostgreSQL database', () => {
     await schema.migrate(7)
     const id = await program.sendOne({ job: 'send', queue: 'mail' })
     const next = await open()
-    expect(await schema.state()).toEqual({ version: 8, compatibleFrom: 7 })
+    expect(await schema.state()).toEqual({ version: 9, compatibleFrom: 7 })
     expect((await admin.query('SELECT id, job, queue, state FROM treadle.job_view')).rows).toEqual([
       { id, job: 'send', queue: 'mail', state: 'ready' },
     ])

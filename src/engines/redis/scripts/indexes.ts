@@ -24,7 +24,7 @@ local wakes = false
 
 local function queueAndJobOf(lane)
   local job, queue = string.match(lane, '^([^\\n]*)\\n[^\\n]*\\n[^\\n]*\\n(.*)$')
-  return queue .. '\\n' .. job
+  return (queue or '') .. '\\n' .. (job or '')
 end
 
 local function jobOf(lane) return string.match(lane, '^([^\\n]*)') end
@@ -143,8 +143,12 @@ local function openLanes()
     local before = call('HGET', P .. 'lh', lane)
     local placed = first and (id .. '\\n' .. lane)
     local job, level = string.match(lane, '^([^\\n]*)\\n([^\\n]*)')
-    local ofJob, ofLevel = P .. 'o:' .. job, P .. 'op:' .. level
-    if first then
+    local ofJob, ofLevel = P .. 'o:' .. jobOf(lane), P .. 'op:' .. (level or '')
+    if not tonumber(level) then
+      -- Nobody but an intruder names a lane so.
+      call('ZREM', ofJob, lane)
+      call('ZREM', P .. 'open', lane)
+    elseif first then
       call('ZADD', ofJob, first, lane)
       if before and before ~= placed then call('ZREM', ofLevel, before) end
       if before ~= placed then call('HSET', P .. 'lh', lane, placed) end
@@ -156,7 +160,7 @@ local function openLanes()
       end
     elseif call('ZREM', P .. 'open', lane) == 1 then
       call('ZREM', ofJob, lane)
-      call('ZREM', ofLevel, before)
+      if before then call('ZREM', ofLevel, before) end
       call('HDEL', P .. 'lh', lane)
       if call('EXISTS', ofJob) == 0 then call('ZREM', P .. 'names', job) end
       if call('EXISTS', ofLevel) == 0 then call('ZREM', P .. 'levels', level) end

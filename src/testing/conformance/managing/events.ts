@@ -68,7 +68,7 @@ export const events: Group = {
       assert.equal(next.epoch, first.epoch + 1)
       assert.deepEqual(await texts(bench, 0), [])
     },
-    'any text comes back as it was': async (bench) => {
+    'any text of an event comes back as it was': async (bench) => {
       const { last } = await listen(bench, 'one')
       const text = `["\\u0000 \u{1f600} \u0001 \\ ' " é\n|"]${'x'.repeat(70_000)}`
       await bench.events.append([chunk(text)])
