@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, statSync, symlinkSync, writ
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { treadle } from 'treadle'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 
 describe.skipIf(process.platform === 'win32')('the files of a queue', () => {
   let folder: string
@@ -13,6 +13,7 @@ describe.skipIf(process.platform === 'win32')('the files of a queue', () => {
   })
   afterEach(() => {
     process.umask(umask)
+    vi.unstubAllEnvs()
     rmSync(folder, { recursive: true })
   })
 
@@ -41,10 +42,12 @@ describe.skipIf(process.platform === 'win32')('the files of a queue', () => {
     expect((statSync(join(folder, 'real.db')).mode & 0o777).toString(8)).toBe('600')
   })
 
-  test('that were there keep their rights, and are warned of where everybody has some', async () => {
+  test('are not used where everybody may write to them, unless that is said, and then keep their rights', async () => {
     const path = join(folder, 'jobs.db')
     writeFileSync(path, '')
     chmodSync(path, 0o666)
+    await expect(rightsAfterUse(path)).rejects.toMatchObject({ code: 'FILE_UNTRUSTED' })
+    vi.stubEnv('TREADLE_TRUSTED_OWNERS', '*')
     const { rights, findings } = await rightsAfterUse(path)
     expect(rights['']).toBe('666')
     expect(findings).toMatchObject([{ verdict: 'warning', found: expect.stringContaining('everybody may write') }])

@@ -107,6 +107,12 @@ function answerOf(port: number, method: string, path: string, { json, text, head
     const request = httpRequest({ host: '127.0.0.1', port, method, path, headers: { ...type, ...headers }, agent: false })
     request.on('error', reject)
     request.on('response', (response) => {
+      // A stream of events has no end: its head is the answer.
+      if (response.headers['content-type']?.startsWith('text/event-stream')) {
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, text: '', body: undefined })
+        request.destroy()
+        return
+      }
       let received = ''
       response.setEncoding('utf8')
       response.on('data', (chunk) => {
