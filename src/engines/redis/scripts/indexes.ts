@@ -38,6 +38,16 @@ local function add(table, name, change)
   elseif sum == 0 then call('HDEL', P .. table, name) end
 end
 
+-- The next turn of a lane. Where somebody has spoilt the last one, turns go on behind all groups that wait.
+local function nextTurn(lane)
+  local turn = redis.pcall('HINCRBY', P .. 'gt:' .. lane, '#', 1)
+  if type(turn) == 'number' then return turn end
+  local last = call('ZREVRANGE', P .. 'g:' .. lane, 0, 0, 'WITHSCORES')[2]
+  turn = (last and tonumber(last) % step or 0) + 1
+  call('HSET', P .. 'gt:' .. lane, '#', string.format('%.0f', turn))
+  return turn
+end
+
 local function noteFirst(lane, group)
   local first = call('ZRANGE', P .. 'r:' .. lane .. '\\n' .. group, 0, 0, 'WITHSCORES')[2]
   if first then call('ZADD', P .. 'gf:' .. lane, first, group) else call('ZREM', P .. 'gf:' .. lane, group) end
@@ -53,7 +63,7 @@ local function enterReady(lane, group, id, runAt)
   call('ZADD', P .. 'r:' .. lane .. '\\n' .. group, runAt, id)
   noteFirst(lane, group)
   if call('HEXISTS', P .. 'gt:' .. lane, '=' .. group) == 1 then return end
-  local turn = call('HINCRBY', P .. 'gt:' .. lane, '#', 1)
+  local turn = nextTurn(lane)
   call('HSET', P .. 'gt:' .. lane, '=' .. group, turn)
   call('SADD', P .. 'w:' .. queueAndJobOf(lane), lane)
   call('SADD', P .. 'gl:' .. job .. '\\n' .. group, lane)
@@ -98,7 +108,7 @@ end
 
 local function serve(lane, group)
   if call('HEXISTS', P .. 'gt:' .. lane, '=' .. group) == 0 then return end
-  local turn = call('HINCRBY', P .. 'gt:' .. lane, '#', 1)
+  local turn = nextTurn(lane)
   call('HSET', P .. 'gt:' .. lane, '=' .. group, turn)
   if call('ZSCORE', P .. 'g:' .. lane, group) then
     call('ZADD', P .. 'g:' .. lane, busyOf(jobOf(lane), group) * step + turn, group)
@@ -120,7 +130,7 @@ local function releaseGroups(now)
     local job, group = string.match(name, '^([^\\n]*)\\n(.*)$')
     for _, lane in ipairs(job and call('SMEMBERS', P .. 'gl:' .. name) or {}) do
       local turn = call('HGET', P .. 'gt:' .. lane, '=' .. group)
-      if turn then call('ZADD', P .. 'g:' .. lane, busyOf(job, group) * step + turn, group) end
+      if turn then call('ZADD', P .. 'g:' .. lane, busyOf(job, group) * step + (tonumber(turn) or nextTurn(lane)), group) end
       touched[lane] = true
     end
   end
