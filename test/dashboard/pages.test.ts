@@ -66,6 +66,15 @@ describe.skipIf(!hasBrowser)('the dashboard in a browser', () => {
       await operator.page.getByRole('link', { name: 'The card ‹n› was declined' }).waitFor()
     })
 
+    test('what a chart shows is named beside the colour that it has there', async () => {
+      await visit('/')
+      await operator.page.locator('.bar-dead').first().waitFor()
+      const colours = await operator.page.evaluate(
+        `[getComputedStyle(document.querySelector('.bar-dead')).fill, getComputedStyle(document.querySelector('.key-dead'), '::before').backgroundColor]`,
+      )
+      expect(colours).toEqual([expect.stringMatching(/^rgb\(/), (colours as string[])[0]])
+    })
+
     test.runIf(engine === 'sqlite').each(pages)(
       '%s has nothing in it that keeps anybody out, and keeps to its policy',
       async (path) => {
