@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './test/longest-first.ts'
 
 /**
  * Tests of what happens in memory. Their files share processes and loaded modules, which they leave as they found them: to start
@@ -20,6 +21,7 @@ export default defineConfig({
   test: {
     ...everywhere,
     globalSetup: 'test/temporary-folder.ts',
+    sequence: { sequencer: LongestFirst },
     projects: [
       { test: { ...everywhere, name: 'in memory', include: inMemory, isolate: false, restoreMocks: true } },
       {

@@ -42,9 +42,14 @@ export const watching: Group = {
     },
     'a watcher that claims when it wakes finds the work': async (bench) => {
       let found: readonly string[] = []
-      bench.backend.watch(() => void bench.claimedIds().then((ids) => (found = [...found, ...ids])))
+      const claims: Promise<unknown>[] = []
+      const watch = bench.backend.watch(() => {
+        claims.push(bench.claimedIds().then((ids) => (found = [...found, ...ids])))
+      })
       const id = await bench.sendOne()
       await until(() => found.length > 0, 'the watcher claimed')
+      watch.close()
+      await Promise.all(claims)
       assert.deepEqual(found, [id])
     },
   },
