@@ -62,10 +62,19 @@ export class SqlGround {
     return this.#client.query(sql)
   }
 
-  faults(): Promise<readonly string[]> {
-    return faultsIn(this.query)
+  /** In one snapshot: programs may add entries to totals meanwhile. */
+  async faults(): Promise<readonly string[]> {
+    const snapshot = this.#engine === 'postgres' ? 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' : mysqlSnapshot
+    await this.query(snapshot)
+    try {
+      return await faultsIn(this.query)
+    } finally {
+      await this.query('COMMIT')
+    }
   }
 }
+
+const mysqlSnapshot = 'START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY'
 
 const lasting = new Set(['mutexes', 'schedule_revision', 'numbers'])
 const emptied = Object.keys(tables).filter((table) => !lasting.has(table))
