@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { createInterface } from 'node:readline'
 import { describe, expect, test } from 'vitest'
 import type { KeyPattern } from '../../../src/queue/claiming/key-pattern.ts'
 import { Bench, byGroup, times, unlimited } from '../../../src/testing/conformance/bench.ts'
@@ -100,19 +103,25 @@ describe.skipIf(redisUrl() === null).each([{ fastPaths: true }, { fastPaths: fal
 
 /** How many keys and fields the commands of a piece of work have asked for, by what the server tells of them. */
 async function readFields(client: Awaited<ReturnType<typeof rawClient>>, prefix: string, work: () => Promise<void>) {
-  const monitor = await client.monitor()
+  const { hostname, port } = new URL(redisUrl() ?? '')
+  const monitor = connect(Number(port), hostname)
+  const lines = createInterface({ input: monitor })
   const seen: string[][] = []
-  monitor.on('monitor', (_: string, args: string[]) => void (args[1]?.startsWith(prefix) && seen.push(args)))
   try {
+    monitor.write('MONITOR\r\n')
+    await once(lines, 'line')
+    const isOver = new Promise<void>((resolve) => {
+      lines.on('line', (line) => {
+        const args = [...line.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, text]) => text as string)
+        if (args[1]?.startsWith(prefix)) seen.push(args)
+        if (args[1] === `${prefix}end`) resolve()
+      })
+    })
     await work()
     await client.get(`${prefix}end`)
-    await new Promise<void>((resolve) => {
-      const isOver = () => seen.some((args) => args[1] === `${prefix}end`)
-      if (isOver()) resolve()
-      else monitor.on('monitor', () => isOver() && resolve())
-    })
+    await isOver
   } finally {
-    monitor.disconnect()
+    monitor.destroy()
   }
   return seen.flatMap((args) => args.slice(2)).length + seen.length
 }
