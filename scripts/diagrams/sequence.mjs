@@ -22,9 +22,10 @@ export function sequence({ title, lanes, steps }) {
 }
 
 function stepParts(step, y, x) {
-  if ('at' in step) return box({ x: x(step.at) - 100, y: y - 16, width: 200, height: 32, kind: step.kind ?? 'box', lines: [step.text] })
+  if ('at' in step)
+    return box({ x: x(step.at) - 100, y: y - 16, width: 200, height: 32, kind: step.kind ?? 'box', lines: [step.text] })
   const [from, to] = [x(step.from), x(step.to)]
   const direction = Math.sign(to - from)
-  const middle = (from + to) / 2
-  return text(middle, y - 7, step.text) + arrow([[from + 4 * direction, y], [to - 4 * direction, y]], step.refused ? 'refused' : '')
+  const line = arrow(`${from + 4 * direction},${y} ${to - 4 * direction},${y}`, step.refused ? 'refused' : '')
+  return text((from + to) / 2, y - 7, step.text) + line
 }

@@ -38,10 +38,9 @@ export function text(x, y, content, kind = 'label') {
   return `<text class="${kind}" x="${x}" y="${y}">${escaped(content)}</text>`
 }
 
-/** A line through these points, with a head at its end. */
+/** A line through points such as '10,20 30,20', with a head at its end. */
 export function arrow(points, kind = '') {
-  const path = points.map(([x, y], index) => `${index === 0 ? 'M' : 'L'}${x} ${y}`).join(' ')
-  return `<path class="line ${kind}" d="${path}" marker-end="url(#${kind === 'refused' ? 'head-refused' : 'head'})"/>`
+  return `<polyline class="line ${kind}" points="${points}" marker-end="url(#${kind === 'refused' ? 'head-refused' : 'head'})"/>`
 }
 
 export function lifeline(x, from, to) {
