@@ -225,7 +225,7 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
   async store(): Promise<JobStore> {
     const { backend } = await this.#opening.use()
     if (backend.store !== undefined) return backend.store
-    throw coordinationMissing(`The ${backend.kind} backend cannot look into its queue`)
+    throw coordinationMissing(`The ${backend.kind} backend cannot query its queue`)
   }
 
   /** What a server needs to let other programs use this queue. A read-only server needs no key. */

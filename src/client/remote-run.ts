@@ -121,6 +121,6 @@ export class RemoteRun {
       timeout: `it took longer than its timeout of ${timeoutMs} ms`,
       shutdown: 'its worker is being stopped',
     }
-    return `Job "${job}" (${id}) was told to stop: ${reasons[why]}`
+    return `Job "${job}" (${id}) was asked to stop: ${reasons[why]}`
   }
 }

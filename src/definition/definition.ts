@@ -293,7 +293,7 @@ function problemsOf(fields: DefinitionFields): readonly (string | undefined)[] {
   return [
     jobNameProblem(fields.job),
     fields.schedule !== null && storedKey(fields.job) !== null
-      ? `a job with a schedule must not be called ${storedPrefix}…: that is what schedules are called that were made at run time`
+      ? `a job with a schedule must not be called ${storedPrefix}…: that prefix is reserved for schedules that are created at run time`
       : undefined,
     // A job without a name uses its key, which is already checked above.
     fields.name === fields.job ? undefined : jobNameProblem(fields.name, 'name'),
@@ -310,7 +310,7 @@ function problemsOf(fields: DefinitionFields): readonly (string | undefined)[] {
       : `maxRunningTime must be more than 0 ms, got ${maxRunningTimeMs}`,
     timeoutMs === null || maxRunningTimeMs === null
       ? undefined
-      : 'timeout and maxRunningTime are two answers to one question: give one of them',
+      : 'timeout and maxRunningTime exclude each other: give one of them',
     ...(fields.isolation === null ? [] : isolationProblems(fields.isolation)),
     fields.rate === null ? undefined : rateProblem(fields.rate, 'rate'),
     ...(fields.group === null ? [] : groupingProblems(fields.group)),

@@ -47,7 +47,7 @@ class Manager {
 
   async run(): Promise<ManagerReport> {
     const { host, port, name, workers, onEvent, signal, maxIterations } = this.#config
-    const stop = () => this.#drain('it was told to stop')
+    const stop = () => this.#drain('it was asked to stop')
     signal.addEventListener('abort', stop)
     if (signal.aborted) stop()
     onEvent({ event: 'manager:started', server: `${host}:${port}`, name, workers })

@@ -27,7 +27,7 @@ export async function report(job: BedrockJob, end: WorkerEnd, context: Reporting
       await tell(job, end, client)
       return true
     } catch (thrown) {
-      onTrouble(`The end of job ${job.jobID} could not be told: ${messageOf(thrown)}`)
+      onTrouble(`The end of job ${job.jobID} could not be reported: ${messageOf(thrown)}`)
       if (!isOutage(thrown) || abort.aborted) return false
       await pause(clock, pauseMs, abort)
     }

@@ -62,9 +62,9 @@ const checks: Readonly<Record<string, Check>> = {
   job: (value) => checkUnit({ jobs: [value], gone: [] }),
   workflow: checkUnit,
   schedule: checkSchedule,
-  paused: (value) => (typeof value === 'string' && value !== '' ? null : 'a queue must be a text'),
+  paused: (value) => (typeof value === 'string' && value !== '' ? null : 'a queue must be a string'),
   fact: checkFact,
-  packed: (value) => (typeof value === 'string' ? null : 'it must be a text'),
+  packed: (value) => (typeof value === 'string' ? null : 'it must be a string'),
   end: (value) => (typeof value === 'object' && value !== null ? null : 'it must say how many there are'),
 }
 

@@ -78,7 +78,7 @@ describe('the options of a program', () => {
   it('are not taken from a variable that is not set', () => {
     const url = process.env.TREADLE_TEST_OF_AN_UNSET_VARIABLE
     expect(() => treadle(url)).toThrow(/got undefined\. Is an environment variable not set\?/)
-    expect(configProblems({ url })).toEqual([expect.stringMatching(/^url must be a text .*Is an environment variable not set\?/)])
+    expect(configProblems({ url })).toEqual([expect.stringMatching(/^url must be a string .*Is an environment variable not set\?/)])
     expect(configProblems({})).toEqual([])
   })
 
@@ -102,7 +102,7 @@ describe('the options of a program', () => {
           "keep.succeeded must be a number of milliseconds or a text such as '250ms', '30s', '5m', '1h30m', '2d', '1w', got 'soon'",
           'allow must be an object of queues, each with a list of job names',
           'maxPayloadBytes must be a whole number of at least 1, got 0',
-          'signingKey must be a text, or { id, secret, queues, jobs }, or a list of those',
+          'signingKey must be a string, or { id, secret, queues, jobs }, or a list of those',
           'clock must have now, random and timer',
           'logger must have debug, info, warn and error',
           'give either signingKey or unsigned, not both',

@@ -37,7 +37,7 @@ describe('treadle send, run, list, show', () => {
     await project.json(['send', 'add', '{"a":1,"b":2}'])
     expect(await project.json(['list', '--group', 'ada'])).toMatchObject([{ id, group: 'ada' }])
     expect((await project.call(['show', id])).out).toMatch(/group {8}ada\n/)
-    expect((await project.call(['list', '--group', ''])).err).toContain('It must be a text of 1 to 512 characters')
+    expect((await project.call(['list', '--group', ''])).err).toContain('It must be a string of 1 to 512 characters')
   })
 
   it('an old job of a low priority goes first where waiting counts', async () => {

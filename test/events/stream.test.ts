@@ -186,7 +186,7 @@ it('streams end with their signal, and with the program', async () => {
 it('a wrong filter is refused with what would be right', async () => {
   await using jobs = treadle('memory:')
   expect(() => jobs.events({ types: 'job:succeded' })).toThrow(/There is no event 'job:succeded'.*job:succeeded/)
-  expect(() => jobs.events({ job: [7] as never })).toThrow(/job must be a text/)
+  expect(() => jobs.events({ job: [7] as never })).toThrow(/job must be a string/)
   expect(() => jobs.events({ buffer: 0 })).toThrow(/buffer must be a whole number/)
   expect(() => jobs.events({ kind: 'job:dead' } as never)).toThrow(/kind/)
 })

@@ -104,7 +104,7 @@ describe('one pass', () => {
 
   it('is refused where no job has a handler, or a job is asked for that is not defined', async () => {
     const { jobs } = world()
-    await expect(jobs.run()).rejects.toThrow('There is nothing to work on: no job is defined. Call define() first.')
+    await expect(jobs.run()).rejects.toThrow('There is nothing to run: no job is defined. Call define() first.')
     jobs.declare('elsewhere')
     await expect(jobs.run()).rejects.toThrow('nothing to work on')
     jobs.define('mail', async () => {})

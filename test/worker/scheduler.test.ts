@@ -153,7 +153,7 @@ describe('a tick', () => {
     const { scheduler, store, errors, clock } = world({
       definitions: [job('broken', '0 * * * *'), job('sound', '* * * * *')],
       envelope: async (definition, instant) => {
-        if (definition.job === 'broken' && isBroken) throw new TreadleError('PAYLOAD_INVALID', 'to must be a text')
+        if (definition.job === 'broken' && isBroken) throw new TreadleError('PAYLOAD_INVALID', 'to must be a string')
         return envelopeOf(definition, instant)
       },
     })
@@ -163,7 +163,7 @@ describe('a tick', () => {
       await clock.advance(minute)
     }
     expect(store.names()).toEqual(['sound'])
-    expect(errors).toMatchObject([{ code: 'PAYLOAD_INVALID', message: expect.stringMatching(/"broken".*to must be a text/) }])
+    expect(errors).toMatchObject([{ code: 'PAYLOAD_INVALID', message: expect.stringMatching(/"broken".*to must be a string/) }])
     isBroken = false
     await scheduler.tick()
     expect(store.times('broken')).toEqual([at('01:00:00')])

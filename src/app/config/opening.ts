@@ -96,7 +96,7 @@ export class Opening {
   }
 
   open(): Promise<Opened> {
-    if (this.#isRefused) return Promise.reject(new TreadleError('BACKEND_CLOSED', 'This instance was closed. Make a new one.'))
+    if (this.#isRefused) return Promise.reject(new TreadleError('BACKEND_CLOSED', 'This instance was closed. Create a new one.'))
     this.#opening ??= this.#open().catch((thrown: unknown) => {
       // The database may be reachable at the next use.
       this.#opening = undefined

@@ -144,7 +144,7 @@ export function planDispatch(definition: JobDefinition, options: DispatchOptions
     queueProblem(queue),
     priorityProblem(priority),
     maxRetries === null ? undefined : countProblem(maxRetries, 'retries'),
-    options.retries != null && options.maxRetries != null ? 'retries and maxRetries are two words for one: give one' : undefined,
+    options.retries != null && options.maxRetries != null ? 'retries and maxRetries mean the same: give one of them' : undefined,
     ...deliveryProblems(fields.delivery, (maxRetries ?? definition.maxRetries) + 1, false),
     typeof (options.encrypt ?? true) === 'boolean' ? undefined : `encrypt must be true or false, got ${String(options.encrypt)}`,
     timeoutMs === 0 && options.timeout != null ? 'timeout must be more than 0 ms' : undefined,
@@ -320,7 +320,7 @@ function combinationProblems(
   return [
     debounce !== null && (delay ?? at) != null ? 'a debounced job runs when its time has passed: give no delay or at' : undefined,
     onConflict !== 'ignore' && waitsFor.length > 0
-      ? `the job that holds its unique key cannot be told to wait for others: give no dependsOn, or no ${word}`
+      ? `the job that holds its unique key cannot be made to wait for others: give no dependsOn, or no ${word}`
       : undefined,
   ]
 }

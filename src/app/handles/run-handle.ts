@@ -90,7 +90,7 @@ export class RunHandle implements Run<never> {
     if (answer === 'missing') throw this.#missing()
     if (answer === 'moved') return
     const why = answer === 'claimed' ? 'a worker has it already' : 'it has ended'
-    throw new TreadleError('RUN_ENDED', `Job ${this.id} cannot be moved any more: ${why}`)
+    throw new TreadleError('RUN_ENDED', `Job ${this.id} can no longer be moved: ${why}`)
   }
 
   async tree(): Promise<TreeProgress> {
@@ -172,7 +172,7 @@ function instantOf(when: Instant | Duration, now: number): number {
   try {
     return now + parseDuration(when, 'when')
   } catch (cause) {
-    const message = `when must be a Date, an ISO 8601 text with an offset, or a duration such as '10m', got ${shown(when)}`
+    const message = `when must be a Date, an ISO 8601 string with an offset, or a duration such as '10m', got ${shown(when)}`
     throw new TreadleError('INSTANT_INVALID', message, { cause })
   }
 }

@@ -153,7 +153,7 @@ export class Working {
   async #tickAt(scheduler: Scheduler | undefined, at: number, jobs: readonly string[] | null): Promise<void> {
     const now = this.#deps.settings.clock.now()
     if (at > now || now - at > longestMisfireMs) {
-      const message = `at must lie in the last 7 days, for which the runs of schedules are remembered, got ${formatInstant(at)}. A dry run may look at any time.`
+      const message = `at must be within the last 7 days, which is how long scheduled runs are remembered, got ${formatInstant(at)}. A dry run may use any time.`
       throw new TreadleError('CONFIG_INVALID', message)
     }
     await scheduler?.tickAt(at, jobs)
@@ -207,7 +207,7 @@ export class Working {
     const config = workerConfig(options, kind)
     refuseUnknown(config.jobs ?? [], registry)
     if (!registry.definitions().some(({ fields }) => fields.handler !== null)) {
-      throw new TreadleError('CONFIG_INVALID', 'There is nothing to work on: no job is defined. Call define() first.')
+      throw new TreadleError('CONFIG_INVALID', 'There is nothing to run: no job is defined. Call define() first.')
     }
     const { clock, logger, allow, queueLimits } = settings
     refuseUndeliverable(this.#home.definitions(), config.jobs, backend, queueLimits)
@@ -283,6 +283,6 @@ function refuseUnknown(names: readonly string[], registry: Registry): void {
   for (const name of names) {
     if (!name.includes('*')) registry.get(name)
     else if (!registry.definitions().some(({ job }) => fitsPattern(name, job)))
-      throw new TreadleError('JOB_UNKNOWN', `No job is defined whose key fits "${name}"`)
+      throw new TreadleError('JOB_UNKNOWN', `No job is defined whose key matches "${name}"`)
   }
 }

@@ -58,7 +58,7 @@ function begun(jobs: Treadle, working: Working, all: DaemonOptions): Promise<Run
 export function refuseUnworkable(jobs: Treadle, options: WorkOptions): void {
   refuseUnknownJobs(jobs, options.jobs ?? [])
   if (jobs.definitions().some(({ fields }) => fields.handler !== null)) return
-  throw new TreadleError('CONFIG_INVALID', 'There is nothing to work on: no job is defined. Add one to the jobs folder.')
+  throw new TreadleError('CONFIG_INVALID', 'There is nothing to run: no job is defined. Add one to the jobs folder.')
 }
 
 /** Prints how jobs end. */

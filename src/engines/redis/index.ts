@@ -67,7 +67,7 @@ function disconnect({ client: given }: RedisConfig, client: RedisClient): void {
 async function refuseOldLayout(server: RedisServer, prefix: string): Promise<void> {
   const [isOld] = await server.all([['EXISTS', 'n']])
   if (isOld !== 1) return
-  const advice = 'Let the build that wrote it run it empty, and delete its keys; or use another prefix'
+  const advice = 'Drain it with the build that wrote it, and delete its keys; or use another prefix'
   throw new TreadleError('SCHEMA_OUTDATED', `The queue "${prefix}" in Redis has the layout of an earlier build. ${advice}`)
 }
 
@@ -79,7 +79,7 @@ function refuseUnfit(settings: ServerSettings, { allowEviction, logger }: RedisC
   if (policy === null || policy === 'noeviction') return
   const danger = `${product} deletes jobs when its memory is full (maxmemory-policy ${policy})`
   if (!allowEviction) {
-    const message = `${danger}. Set maxmemory-policy noeviction, or say allowEviction: true where jobs may be lost`
+    const message = `${danger}. Set maxmemory-policy noeviction, or set allowEviction: true if jobs may be lost`
     throw new TreadleError('CONFIG_INVALID', message)
   }
   logger.warn(danger)

@@ -127,7 +127,7 @@ export class BulkActions {
       ...(ids !== undefined && (!Array.isArray(ids) || ids.length > mostIds || !ids.every((id) => typeof id === 'string'))
         ? [`ids must be at most ${mostIds} ids`]
         : []),
-      ...(filter !== undefined && typeof filter !== 'string' ? ['filter must be a text'] : []),
+      ...(filter !== undefined && typeof filter !== 'string' ? ['filter must be a string'] : []),
       ...(action === 'reschedule' && typeof runAt !== 'string' ? ['runAt must say when'] : []),
       ...(Number.isSafeInteger(expected) && expected > 0 ? [] : ['expected must be the number of jobs that was confirmed']),
     ]

@@ -83,7 +83,7 @@ export class Runs {
         },
         overran: (run, overrunMs) => {
           const since = formatDuration(overrunMs)
-          runLogger(run.event, logger).warn(`was told to stop ${since} ago and has not ended; it keeps its slot until it does`)
+          runLogger(run.event, logger).warn(`was asked to stop ${since} ago and has not ended; it keeps its slot until it does`)
           events.emit('job:overrun', { ...run.event, overrunMs }, subjectOf(run, deps.keys))
         },
         report: (token, progress) => this.#report(token, progress),

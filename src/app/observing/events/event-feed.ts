@@ -215,6 +215,6 @@ function eventsIn({ text }: StoredEventChunk): readonly unknown[] {
 
 /** The error for a backend that cannot provide events. */
 export function noEvents(kind: string): TreadleError {
-  const message = `The ${kind} backend cannot tell other processes what happens: it has no store. jobs.on(…) hears this process; a queue in a database, Redis or memory hears all of them`
+  const message = `The ${kind} backend cannot pass events to other processes: it has no store. jobs.on(…) receives those of this process; a queue in a database, Redis or memory those of all`
   return new TreadleError('CAPABILITY_MISSING', message)
 }

@@ -149,7 +149,7 @@ function commandOf(need: Exclude<Need, { kind: 'field' }>): readonly [string, st
 const unsent = "Stream isn't writeable"
 
 export function closedError(): TreadleError {
-  return new TreadleError('BACKEND_CLOSED', 'The redis backend is closed. Open a new one to go on.')
+  return new TreadleError('BACKEND_CLOSED', 'The redis backend is closed. Open a new one.')
 }
 
 /** Replies of a server that cannot accept writes now, or is not the one to accept them. */
@@ -160,7 +160,7 @@ function failureOf(thrown: unknown, place: string): TreadleError {
   const text = `Redis at ${place}: ${message}`
   if (/^(NOAUTH|WRONGPASS|NOPERM)/.test(message)) return new TreadleError('DATABASE_DENIED', text, { cause: thrown })
   if (/^OOM\b/.test(message) || /-OOM/.test(message)) {
-    const advice = 'Its memory is full (maxmemory): give it more, or have jobs kept for a shorter time'
+    const advice = 'Its memory is full (maxmemory): give it more, or keep finished jobs for a shorter time'
     return new TreadleError('DATABASE_UNWRITABLE', `${text}. ${advice}`, { cause: thrown })
   }
   const isReply = (thrown as { name?: unknown } | null)?.name === 'ReplyError'

@@ -56,7 +56,7 @@ async function handOutOne(admitted: AdmittedLease, grant: Grant, jobs: WireQueue
   if (!opened.isNumberSigned || envelope.number === null) await signNumber(envelope, jobs)
   const meta = wireMetaOf(identity.meta)
   if (jobs.crashing.has(wireNameOf(identity.job))) {
-    await giveUp(admitted, 'Jobs of its name were said to crash their workers (CrashBedrockJob)', jobs)
+    await giveUp(admitted, 'Jobs of this name were reported to crash their workers (CrashBedrockJob)', jobs)
     return null
   }
   if (retryCountOf(envelope.payload) >= mostRetries) {

@@ -226,7 +226,7 @@ function Preview({ view }: { readonly view: DraftView | null }) {
     <Card title="What it will do">
       <div aria-live="polite">
         {view?.words == null ? (
-          <Empty title="Not to be told yet" />
+          <Empty title="Not known yet" />
         ) : (
           <>
             <p class="words">
