@@ -19,7 +19,7 @@ const odd: readonly (readonly [RegExp, string])[] = [
   [/\b(?:kept no longer|no longer kept)\b/i, 'its retention period has passed'],
   [/\bin vain\b/i, 'without effect'],
   [/\bleaves? (?:it|them|the \w+) away\b/i, 'omit'],
-  [/\bmend(?:s|ed|ing)?\b/i, 'fix'],
+  [/\bmend(?:s|ed|ing)?\b(?!\()/i, 'fix'],
   [/\b(?:is|are|was|were|be) said\b/i, 'is set, is given'],
   [/\b(?:begin|begins|begun|began|made|makes?|starts?) anew\b/i, 'again'],
   [/\ball the same\b/i, 'anyway'],
