@@ -37,7 +37,7 @@ describe('the example for', () => {
     await example.run(process.execPath, [cli, 'typegen'])
     await example.run(process.execPath, ['node_modules/typescript/bin/tsc'])
     await example.run(process.execPath, [cli, 'build'])
-    const serve = ['node_modules/@react-router/serve/bin.cjs', './build/server/index.js']
+    const serve = ['node_modules/@react-router/serve/bin.js', './build/server/index.js']
     await expectWebServer(example, serve, 'react-router-serve', '/signup', { NODE_ENV: 'development' })
     expect(await example.treadle('run')).toContain('Welcome, ada@example.com!')
   })
