@@ -71,7 +71,8 @@ describe('plain English', () => {
 
   const pages = [
     ...['README.md', 'CHANGELOG.md', 'SECURITY.md', 'CONTRIBUTING.md', 'bench/README.md'].map((name) => join(root, name)),
-    ...filesIn('docs', /\.md$/),
+    // The rows of engines.md are titles of the conformance suite, which engines declare their gaps by.
+    ...filesIn('docs', /\.md$/).filter((page) => !page.endsWith('docs/engines.md')),
     ...filesIn('examples', /\.(?:md|tsx?|mjs|ya?ml)$/),
   ]
   test.each(pages.map((page) => page.slice(root.length)))('%s has no odd phrases', (page) => {
@@ -81,7 +82,7 @@ describe('plain English', () => {
   })
 
   test('messages, help texts and pages of the program have none either', () => {
-    const sources = filesIn('src', /\.tsx?$/)
+    const sources = filesIn('src', /\.tsx?$/).filter((file) => !file.includes('/src/testing/conformance/'))
     expect(sources.length).toBeGreaterThan(300)
     const found = sources.flatMap((file) =>
       literalsOf(file).flatMap((text) => oddities(text).map((oddity) => `${file.slice(root.length)} ${oddity}`)),
