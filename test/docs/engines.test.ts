@@ -31,7 +31,7 @@ function rendered(): string {
   const names = Object.keys(engines)
   return `${[
     '# Engines',
-    'What each engine can do, group by group, as the [conformance suite](testing.md#is-my-backend-sound) tests it on the real server. This page is made from the gaps that the tests declare: `npx vitest run test/docs/engines.test.ts -u` writes it anew.',
+    'What each engine can do, group by group, as the [conformance suite](testing.md#testing-a-backend-of-your-own) tests it on the real server. This page is made from the gaps that the tests declare: `npx vitest run test/docs/engines.test.ts -u` writes it again.',
     table(
       ['', ...names],
       groups.map((group) => [group, ...names.map((name) => cell(group, engines[name] as Gaps))]),
