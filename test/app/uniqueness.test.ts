@@ -326,8 +326,8 @@ describe('what makes no sense', () => {
 
   it.each<[string, () => unknown, RegExp]>([
     ['unique and debounce', () => define().unique('k').debounce('5s'), /unique and debounce exclude each other/],
-    ['throttle and unique', () => define().throttle('5s').unique('k'), /throttle and unique are two answers/],
-    ['debounce and throttle', () => define().debounce('5s').throttle('5s'), /debounce and throttle are two answers/],
+    ['throttle and unique', () => define().throttle('5s').unique('k'), /throttle and unique exclude each other/],
+    ['debounce and throttle', () => define().debounce('5s').throttle('5s'), /debounce and throttle exclude each other/],
     ['an unknown time', () => define().unique('k', { until: 'soon' }), /until is 'started', 'ended' or 'ever', or it must be/],
     ['a time of nothing', () => define().unique('k', { until: 0 }), /until must be more than 0 ms/],
     [

@@ -155,7 +155,7 @@ describe('a definition with problems', () => {
     ['', 'must be a string that is not empty'],
     [' mail', 'begin or end with a space'],
     ['ma\nil', 'control characters'],
-    ['mail\ud800', 'halves of characters'],
+    ['mail\ud800', 'halves of surrogate pairs'],
     ['x'.repeat(192), 'at most 191 characters, got 192'],
     [7, 'must be a string'],
   ])('refuses the key %j', (key, message) => {
@@ -201,7 +201,7 @@ describe('a builder that is in use', () => {
   ])('is frozen by %s too', async (_, use) => {
     const job = build('mail')
     await use(job)
-    expect(() => job.queue('x')).toThrow('Job "mail" is in use and cannot be changed any more')
+    expect(() => job.queue('x')).toThrow('Job "mail" is in use and can no longer be changed')
   })
 
   it('gives the same definition each time', () => {

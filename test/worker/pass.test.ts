@@ -106,7 +106,7 @@ describe('one pass', () => {
     const { jobs } = world()
     await expect(jobs.run()).rejects.toThrow('There is nothing to run: no job is defined. Call define() first.')
     jobs.declare('elsewhere')
-    await expect(jobs.run()).rejects.toThrow('nothing to work on')
+    await expect(jobs.run()).rejects.toThrow('nothing to run')
     jobs.define('mail', async () => {})
     await expect(jobs.run({ jobs: ['mial'] })).rejects.toThrow(expect.objectContaining({ code: 'JOB_UNKNOWN' }))
     await expect(jobs.work({ jobs: ['mial'] })).rejects.toThrow(expect.objectContaining({ code: 'JOB_UNKNOWN' }))
