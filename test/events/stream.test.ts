@@ -206,7 +206,7 @@ it('a queue without a store says that it cannot tell', async () => {
   await using jobs = treadle({ backend })
   await expect(jobs.events().next()).rejects.toMatchObject({
     code: 'CAPABILITY_MISSING',
-    message: expect.stringContaining('broker backend cannot tell'),
+    message: expect.stringContaining('broker backend cannot pass events'),
   })
 })
 
