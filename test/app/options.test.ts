@@ -79,7 +79,9 @@ describe('the options of a program', () => {
   it('are not taken from a variable that is not set', () => {
     const url = process.env.TREADLE_TEST_OF_AN_UNSET_VARIABLE
     expect(() => treadle(url)).toThrow(/got undefined\. Is an environment variable not set\?/)
-    expect(configProblems({ url })).toEqual([expect.stringMatching(/^url must be a string .*Is an environment variable not set\?/)])
+    expect(configProblems({ url })).toEqual([
+      expect.stringMatching(/^url must be a string .*Is an environment variable not set\?/),
+    ])
     expect(configProblems({})).toEqual([])
   })
 

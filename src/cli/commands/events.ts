@@ -24,7 +24,11 @@ export function addEvents(program: Command): void {
     .description(
       'Prints what happens to jobs, workers and schedules in every process of the queue, until Ctrl-C. Programs notice within a second that there is a listener. Events that arrive faster than they can be printed are dropped, and their number is printed. With --json each line is a JSON object.',
     )
-    .option('--job <job>', 'only events of jobs with this name, or with names that match a pattern such as mail-* (repeatable)', collect)
+    .option(
+      '--job <job>',
+      'only events of jobs with this name, or with names that match a pattern such as mail-* (repeatable)',
+      collect,
+    )
     .option('--queue <name>', 'only events of jobs in this queue (repeatable)', queues)
     .option('--tag <tag>', 'only events of jobs with this tag (repeatable)', tags)
     .option('--id <id>', 'only events of this job (repeatable)', collect)

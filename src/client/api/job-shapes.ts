@@ -66,7 +66,9 @@ export const newJob = input(
       minimum: 0,
       maximum: mostRetries,
     }),
-    timeout: nullable(duration({ description: 'How long one attempt may take. Remote workers receive it, and must keep to it.' })),
+    timeout: nullable(
+      duration({ description: 'How long one attempt may take. Remote workers receive it, and must keep to it.' }),
+    ),
     group: groupName,
     repeat: text({
       description: 'When it is to be done again after it has been done, such as `FINISHED, +1 HOUR`.',

@@ -123,7 +123,9 @@ export class Intake {
     try {
       await broker.settle(settlements)
     } catch (thrown) {
-      logger.warn(`${settlements.length} messages of the broker could not be settled, and will be delivered again: ${messageOf(thrown)}`)
+      logger.warn(
+        `${settlements.length} messages of the broker could not be settled, and will be delivered again: ${messageOf(thrown)}`,
+      )
     }
   }
 }

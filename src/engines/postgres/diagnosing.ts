@@ -127,8 +127,7 @@ async function judgeReadOnly(database: SqlDatabase): Promise<Judgement | null> {
        quote_ident(current_user) AS login, quote_ident(current_database()) AS name`,
   )
   if (row === undefined || row.only_reads === 'off') return null
-  if (row.is_standby === 1)
-    return problem('the server is a standby, and read-only', 'Name the primary server in the URL.')
+  if (row.is_standby === 1) return problem('the server is a standby, and read-only', 'Name the primary server in the URL.')
   const setting = 'default_transaction_read_only'
   return problem(`${setting} = on: it may only read`, `Run: ${settingFor(row.login, row.name, setting, 'off')}`)
 }
@@ -144,7 +143,8 @@ function isolationCheck({ database }: PostgresDiagnosingParts): Check {
     async look() {
       const [row] = await database.all<{ level: string }>("SELECT current_setting('default_transaction_isolation') AS level")
       const found = row?.level ?? ''
-      const advice = 'Set default_transaction_isolation to "read committed" for this user: with others, concurrent statements fail.'
+      const advice =
+        'Set default_transaction_isolation to "read committed" for this user: with others, concurrent statements fail.'
       return found === 'read committed' ? well(found) : warning(found, advice)
     },
   }

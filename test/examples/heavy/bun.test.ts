@@ -73,15 +73,18 @@ if (mode === 'main') {
 }
 `
 
-test.each(['sqlite', 'postgres'] as const)('on Bun a worker, schedules, workflows, a server and threads work on %s', async (engine) => {
-  const found = bunOf(join(packed.folder, `bun-${engine}`))
-  if ('problem' in found) return // the first test says why it was skipped
-  const project = new Example(packed, 'bun-paths', { 'package.json': '{ "type": "module" }', 'paths.mjs': program })
-  onTestFinished(() => project.end())
-  await project.run(found.bun, ['add', packed.path, 'pg'])
-  await using database = engine === 'postgres' ? await freshDatabase('postgres') : null
-  const output = await project.run(found.bun, ['paths.mjs', database?.url ?? 'sqlite:jobs.db', 'main'])
-  for (const line of ['many 998', 'schedule', 'chain 4', 'http 201 dashboard 200', 'over its timeout', 'stopped']) {
-    expect(output).toContain(line)
-  }
-})
+test.each(['sqlite', 'postgres'] as const)(
+  'on Bun a worker, schedules, workflows, a server and threads work on %s',
+  async (engine) => {
+    const found = bunOf(join(packed.folder, `bun-${engine}`))
+    if ('problem' in found) return // the first test says why it was skipped
+    const project = new Example(packed, 'bun-paths', { 'package.json': '{ "type": "module" }', 'paths.mjs': program })
+    onTestFinished(() => project.end())
+    await project.run(found.bun, ['add', packed.path, 'pg'])
+    await using database = engine === 'postgres' ? await freshDatabase('postgres') : null
+    const output = await project.run(found.bun, ['paths.mjs', database?.url ?? 'sqlite:jobs.db', 'main'])
+    for (const line of ['many 998', 'schedule', 'chain 4', 'http 201 dashboard 200', 'over its timeout', 'stopped']) {
+      expect(output).toContain(line)
+    }
+  },
+)
