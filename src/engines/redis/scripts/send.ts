@@ -28,6 +28,8 @@ for at = 3, #ARGV, 8 do
     later('HSET', P .. 'h', id, headOf(state, time, 0, 0, '', '', 0, 0, '', '', ARGV[at + 5]))
     later('HSET', P .. 'b', id, ARGV[at + 6])
     later('ZADD', P .. 'all:' .. states[state], 0, id)
+    later('ZADD', P .. 'of:' .. jobOf(lane), 0, id)
+    if isGrouped(lane) then later('ZADD', P .. 'og:' .. group, 0, id) end
     if number ~= '' then call('HSET', P .. 'num', number, id) end
     if state == 1 then later('ZADD', P .. 'due', time, id)
     elseif isGrouped(lane) then enterReady(lane, group, id, time)

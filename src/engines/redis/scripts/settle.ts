@@ -62,6 +62,8 @@ local function settle(id, head, claim, extra, isKept)
   else
     later('HDEL', P .. 'h', id)
     later('HDEL', P .. 'b', id)
+    later('ZREM', P .. 'of:' .. job, id)
+    if group ~= cjson.null then later('ZREM', P .. 'og:' .. group, id) end
     if call('HDEL', P .. 'lx', id) == 1 then call('DEL', P .. 'log:' .. id) end
     if type(number) == 'number' then call('HDEL', P .. 'num', string.format('%.0f', number)) end
   end
