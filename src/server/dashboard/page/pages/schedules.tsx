@@ -61,7 +61,7 @@ function List() {
           <NoSchedule />
         ) : (
           <div class="scroll" tabIndex={0} role="region" aria-label="Schedules">
-            <table>
+            <table class="stack">
               <thead>
                 <tr>
                   <th>schedule</th>
@@ -89,7 +89,7 @@ function List() {
                     <td class="grow">
                       <Text>{row.words ?? `${row.expression}, ${row.timezone}`}</Text>
                     </td>
-                    <td>
+                    <td data-label="last">
                       {row.last === null ? (
                         <span class="muted">–</span>
                       ) : (
@@ -98,7 +98,7 @@ function List() {
                         </>
                       )}
                     </td>
-                    <td>
+                    <td data-label="next">
                       <Ahead at={row.nextAt} />
                     </td>
                     <td class="end compact">{may() && <Actions row={row} />}</td>

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import type { CalendarRow, CalendarView } from '../../shared/view.ts'
 import { address, base, to, withParameter } from '../address.ts'
 import { now, read } from '../calls.ts'
@@ -87,8 +87,15 @@ function CalendarGrid({ view: { from, to: until, schedules }, days }: { readonly
       ? Array.from({ length: 12 }, (_, hour) => from + hour * 2 * 3_600_000)
       : Array.from({ length: days }, (_, each) => dayStart(from + each * dayMs + dayMs / 2))
   const at = now()
+  const place = useRef<HTMLDivElement>(null)
+  // On a narrow screen, begin with what is near.
+  useEffect(() => {
+    const scrolled = place.current
+    if (scrolled !== null && at > from && at < until)
+      scrolled.scrollLeft = ((at - from) / span) * scrolled.scrollWidth - scrolled.clientWidth / 2
+  }, [from, until])
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label="Calendar">
+    <div ref={place} class="scroll" tabIndex={0} role="region" aria-label="Calendar">
       <div class="calendar">
         <div class="calendar-row calendar-head" aria-hidden="true">
           <span />
