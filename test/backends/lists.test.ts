@@ -139,6 +139,24 @@ describe.each(engines)('lists of jobs, on %s,', (engine) => {
     expect(paged).toEqual(expected.slice(0, 28))
   })
 
+  test('jobs in a state that very many are in are found behind newer jobs in another one', async () => {
+    const clock = new ManualClock()
+    await using backend = await ground.open(clock)
+    const many = new Bench(backend, clock)
+    const ids: string[] = []
+    for (let batch = 0; batch < 11; batch++) {
+      ids.push(...(await many.send(...times(1_000, (index) => ({ job: `job-${index % 3}` })))))
+    }
+    for (let batch = 0; batch < 2; batch++) await many.send(...times(1_100, () => ({ delayMs: 60_000 })))
+    const newest = ids.toReversed()
+    const idsOf = async (filter: Omit<JobFilter, 'limit'>) =>
+      (await many.store.list({ ...filter, limit: 40 })).map(({ id }) => id)
+    expect(await idsOf({ state: 'ready' })).toEqual(newest.slice(0, 40))
+    expect(await idsOf({ state: 'ready', before: newest[39] ?? '' })).toEqual(newest.slice(40, 80))
+    expect(await idsOf({ job: 'job-1' })).toEqual(newest.filter((_, index) => ((10_999 - index) % 1_000) % 3 === 1).slice(0, 40))
+    expect(await idsOf({ queue: 'default', state: 'ready' })).toEqual(newest.slice(0, 40))
+  })
+
   test('a page goes on behind a job that was deleted in the meantime', async () => {
     const filter = { job: 'common', state: 'succeeded' } as const
     const whole = (await bench.store.list({ ...filter, limit: 30 })).map(({ id }) => id)

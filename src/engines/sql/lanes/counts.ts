@@ -2,7 +2,6 @@ import { type Answer, answerOf, type Steps, wait } from '../../../core/answer.ts
 import type { QueueTime } from '../../servers/queue-time.ts'
 import type { SqlDatabase, SqlSession } from '../session.ts'
 import { lanesOfJobs } from './lane-repair.ts'
-import { mostLanesRead } from './lane-choice.ts'
 import { LaneSweep } from './lane-sweep.ts'
 
 /** How many entries make folding worthwhile. */
@@ -94,12 +93,10 @@ export class Counts {
     return this.#database.all(`SELECT state, ${this.#sum} FROM ${each(`lane = ${allLanes}`, 'lane > 0')} GROUP BY state`)
   }
 
-  /** The lanes with jobs in this state; null if there are too many to read each of them. */
-  *lanesIn(state: number): Steps<readonly number[] | null> {
+  /** Up to `limit` lanes with jobs in this state. */
+  lanesIn(state: number, limit: number): Answer<readonly Pick<LaneCount, 'lane'>[]> {
     const changes = each(`lane > 0 AND state = ${state}`, `lane > 0 AND state = ${state}`)
-    const most = `SELECT lane FROM ${changes} GROUP BY lane HAVING SUM(jobs) > 0 LIMIT ${mostLanesRead + 1}`
-    const found = yield* wait(this.#database.all<{ lane: number }>(most))
-    return found.length > mostLanesRead ? null : found.map(({ lane }) => lane)
+    return this.#database.all(`SELECT lane FROM ${changes} GROUP BY lane HAVING SUM(jobs) > 0 LIMIT ${limit}`)
   }
 
   get #sum(): string {

@@ -2,7 +2,7 @@ import { type Steps, wait } from '../../../core/answer.ts'
 import type { JobState } from '../../../queue/contract/job-state.ts'
 import type { JobFilter, JobRecord } from '../../../queue/contract/store.ts'
 import type { Counts } from '../lanes/counts.ts'
-import { allLanesOf, type ChosenLanes, chosenLanes } from '../lanes/lane-choice.ts'
+import { allLanesOf, type ChosenLanes, chosenLanes, mostLanesRead } from '../lanes/lane-choice.ts'
 import { isJobId } from '../rows/lease-token.ts'
 import { stateNumber } from '../rows/tables.ts'
 import type { SqlDatabase, SqlValue } from '../session.ts'
@@ -91,7 +91,13 @@ export class Listing {
     const count = sumOf(yield* wait(counts.together()), stateNumber[state])
     if (count === 0) return []
     if (count <= sortedAtMost) return yield* this.#sortedInState(filter, state)
-    return yield* this.#newestFirst(filter, null, () => counts.lanesIn(stateNumber[state]))
+    return yield* this.#newestFirst(filter, null, () => this.#lanesIn(state))
+  }
+
+  /** The lanes with jobs in this state; null if there are too many to read each of them. */
+  *#lanesIn(state: JobState): Steps<readonly number[] | null> {
+    const found = yield* wait(this.#parts.counts.lanesIn(stateNumber[state], mostLanesRead + 1))
+    return found.length > mostLanesRead ? null : found.map(({ lane }) => lane)
   }
 
   /** Jobs that wait for others are found through the links, because not every engine has an index of them. */
