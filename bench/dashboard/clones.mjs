@@ -14,7 +14,10 @@ async function inSqlite(path, id, count) {
   const name = '@photostructure/sqlite'
   const { DatabaseSync } = await import('node:sqlite').catch(() => import(name))
   const database = new DatabaseSync(path)
-  const columns = database.prepare('PRAGMA table_info(treadle_jobs)').all().map((column) => column.name)
+  const columns = database
+    .prepare('PRAGMA table_info(treadle_jobs)')
+    .all()
+    .map((column) => column.name)
   const copied = columns.filter((column) => !own.includes(column)).join(', ')
   const { lane } = database.prepare('SELECT lane FROM treadle_jobs WHERE id = ?').get(id)
   database.exec(`BEGIN;
@@ -35,7 +38,10 @@ async function inPostgres(url, id, count) {
   const { rows } = await client.query(
     "SELECT column_name AS name FROM information_schema.columns WHERE table_schema = 'treadle' AND table_name = 'jobs'",
   )
-  const copied = rows.map(({ name }) => name).filter((name) => !own.includes(name)).join(', ')
+  const copied = rows
+    .map(({ name }) => name)
+    .filter((name) => !own.includes(name))
+    .join(', ')
   const clone = cloneId(id, "lpad(to_hex(i), 7, '0')")
   await client.query(
     `INSERT INTO treadle.jobs (id, identity, ${copied})
@@ -55,13 +61,18 @@ async function inMysql(url, id, count) {
   const [rows] = await client.query(
     "SELECT column_name AS name FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = 'treadle_jobs'",
   )
-  const copied = rows.map(({ name }) => name).filter((name) => !own.includes(name)).join(', ')
+  const copied = rows
+    .map(({ name }) => name)
+    .filter((name) => !own.includes(name))
+    .join(', ')
   const clone = `CONCAT(${cloneId(id, "'|', LPAD(HEX(seq), 7, '0')").replaceAll(' || ', ', ').replaceAll("'|', ", '')})`
   await client.query(
     `INSERT INTO treadle_jobs (id, identity, ${copied})
      SELECT LOWER(${clone}), REPLACE(identity, id, LOWER(${clone})), ${copied} FROM seq_1_to_${count}, treadle_jobs WHERE id = '${id}'`,
   )
-  await client.query(`INSERT INTO treadle_counts (lane, state, jobs) SELECT lane, 4, ${count} FROM treadle_jobs WHERE id = '${id}'`)
+  await client.query(
+    `INSERT INTO treadle_counts (lane, state, jobs) SELECT lane, 4, ${count} FROM treadle_jobs WHERE id = '${id}'`,
+  )
   await client.query('ANALYZE TABLE treadle_jobs')
   await client.end()
 }

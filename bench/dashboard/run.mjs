@@ -36,7 +36,9 @@ await inFolder(async (folder) => {
 
 async function comparePages(folder, few, many) {
   const [small, large] = [await queueWith(urlOf(folder, 'few'), few), await queueWith(urlOf(folder, 'many'), many)]
-  console.log(`\n${'page'.padEnd(34)}${String(few).padStart(12)}${String(many).padStart(12)}   ratio   median time to the whole answer`)
+  console.log(
+    `\n${'page'.padEnd(34)}${String(few).padStart(12)}${String(many).padStart(12)}   ratio   median time to the whole answer`,
+  )
   for (const name of Object.keys(small.pages)) {
     const [times, others] = [[], []]
     for (let round = 0; round < Number(values.rounds); round++) {

@@ -139,6 +139,17 @@ describe.each(engines)('lists of jobs, on %s,', (engine) => {
     expect(paged).toEqual(expected.slice(0, 28))
   })
 
+  test('a page goes on behind a job that was deleted in the meantime', async () => {
+    const filter = { job: 'common', state: 'succeeded' } as const
+    const whole = (await bench.store.list({ ...filter, limit: 30 })).map(({ id }) => id)
+    const [last] = whole.slice(9, 10) as [string]
+    expect(await bench.store.remove({ state: 'succeeded', ids: [last], limit: 1 })).toBe(1)
+    const next = await bench.store.list({ ...filter, limit: 20, before: last })
+    expect(next.map(({ id }) => id)).toEqual(whole.slice(10))
+    expect((await bench.store.list({ job: 'common', limit: 10_000 })).map(({ id }) => id)).not.toContain(last)
+  })
+
+  // The last one, since it begins with an empty queue.
   test('jobs in a state that very many are in are found behind newer jobs in another one', async () => {
     const clock = new ManualClock()
     await using backend = await ground.open(clock)
@@ -155,16 +166,6 @@ describe.each(engines)('lists of jobs, on %s,', (engine) => {
     expect(await idsOf({ state: 'ready', before: newest[39] ?? '' })).toEqual(newest.slice(40, 80))
     expect(await idsOf({ job: 'job-1' })).toEqual(newest.filter((_, index) => ((10_999 - index) % 1_000) % 3 === 1).slice(0, 40))
     expect(await idsOf({ queue: 'default', state: 'ready' })).toEqual(newest.slice(0, 40))
-  })
-
-  test('a page goes on behind a job that was deleted in the meantime', async () => {
-    const filter = { job: 'common', state: 'succeeded' } as const
-    const whole = (await bench.store.list({ ...filter, limit: 30 })).map(({ id }) => id)
-    const [last] = whole.slice(9, 10) as [string]
-    expect(await bench.store.remove({ state: 'succeeded', ids: [last], limit: 1 })).toBe(1)
-    const next = await bench.store.list({ ...filter, limit: 20, before: last })
-    expect(next.map(({ id }) => id)).toEqual(whole.slice(10))
-    expect((await bench.store.list({ job: 'common', limit: 10_000 })).map(({ id }) => id)).not.toContain(last)
   })
 })
 

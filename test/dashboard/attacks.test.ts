@@ -38,7 +38,10 @@ describe('the dashboard under attack', () => {
     jobs = treadle(`sqlite:${path}`, { signingKey: 'a-key-for-the-test-of-the-attacks-only' })
     const charge = jobs.define('charge', async () => {}).queue('billing')
     const mail = jobs.define('mail', async () => {}).queue('mail')
-    jobs.define('digest', async () => {}).queue('billing').dailyAt('02:30')
+    jobs
+      .define('digest', async () => {})
+      .queue('billing')
+      .dailyAt('02:30')
     const odd = jobs.define(turned, async () => {}).queue('odd')
     const hidden = await charge.dispatch({ n: 1 })
     const own = await mail.dispatch({ n: 2 })
@@ -58,7 +61,12 @@ describe('the dashboard under attack', () => {
     await jobs?.close()
   })
 
-  const own = { 'sec-fetch-site': 'same-origin', origin: 'http://localhost', 'x-treadle': '1', 'content-type': 'application/json' }
+  const own = {
+    'sec-fetch-site': 'same-origin',
+    origin: 'http://localhost',
+    'x-treadle': '1',
+    'content-type': 'application/json',
+  }
   const filled = (text: string) => text.replaceAll(/\{(\w+)\}/g, (whole, name: string) => ids[name] ?? whole)
   const ask = (method: string, to: string, body?: unknown, headers: Readonly<Record<string, string>> = own) =>
     shown.fetch(
@@ -139,7 +147,12 @@ describe('the dashboard under attack', () => {
 
   test('an encrypted payload is in nothing that is sent, and no search finds it', async () => {
     viewer = { role: 'admin', user: 'ada' }
-    for (const to of ['/-/view?topic=job:{closed}', '/-/jobs?q=', '/-/text?id={closed}&part=payload', '/-/view?topic=overview:1h']) {
+    for (const to of [
+      '/-/view?topic=job:{closed}',
+      '/-/jobs?q=',
+      '/-/text?id={closed}&part=payload',
+      '/-/view?topic=overview:1h',
+    ]) {
       expect(await (await ask('GET', to)).text(), to).not.toContain(secret)
     }
     const found = await (await ask('GET', `/-/jobs?q=${encodeURIComponent(`payload.text:"${secret}"`)}`)).json()
@@ -159,7 +172,9 @@ describe('the dashboard under attack', () => {
 
   test('a row that somebody has spoilt is a row that says so, and spoils no other', async () => {
     viewer = { role: 'admin', user: 'ada' }
-    const { jobs: rows } = (await (await ask('GET', '/-/jobs?q=')).json()) as { readonly jobs: readonly { readonly id: string }[] }
+    const { jobs: rows } = (await (await ask('GET', '/-/jobs?q=')).json()) as {
+      readonly jobs: readonly { readonly id: string }[]
+    }
     expect(rows.find(({ id }) => id === ids.spoilt)).toMatchObject({ spoilt: true })
     expect(rows).toHaveLength(6)
     expect((await ask('GET', '/-/view?topic=job:{spoilt}')).status).toBe(200)

@@ -12,9 +12,20 @@ const many = 12_000
 /** Few jobs of a rare name, in a group and with a tag, behind very many others. */
 async function fill(backend: RecordedQueue['backend'], jobs: Treadle): Promise<Readonly<Record<string, string>>> {
   const bench = new Bench(backend, new ManualClock(Date.now()))
-  await jobs.dispatchMany('rare', times(20, (n) => ({ n })), { tags: ['seldom'], group: 'acme' })
-  const charge = await jobs.dispatchMany('charge', times(30, (n) => ({ n })))
-  await jobs.dispatchMany('later', times(200, (n) => ({ n })), { delay: '1h' })
+  await jobs.dispatchMany(
+    'rare',
+    times(20, (n) => ({ n })),
+    { tags: ['seldom'], group: 'acme' },
+  )
+  const charge = await jobs.dispatchMany(
+    'charge',
+    times(30, (n) => ({ n })),
+  )
+  await jobs.dispatchMany(
+    'later',
+    times(200, (n) => ({ n })),
+    { delay: '1h' },
+  )
   const flow = await jobs.chain([jobs.declare('first').step({}), jobs.declare('second').step({})])
   const end = async (names: readonly string[], isDead: boolean) => {
     for (;;) {
@@ -27,9 +38,15 @@ async function fill(backend: RecordedQueue['backend'], jobs: Treadle): Promise<R
   await end(['charge'], true)
   for (let sent = 0; sent < many; sent += 1_000) await bench.send(...times(1_000, () => ({ job: 'plain' })))
   await end(['plain'], false)
-  const [running] = await jobs.dispatchMany('held', times(5, (n) => ({ n })))
+  const [running] = await jobs.dispatchMany(
+    'held',
+    times(5, (n) => ({ n })),
+  )
   await bench.claim({ jobs: unlimited('held'), limit: 5 })
-  await jobs.dispatchMany('waiting', times(100, (n) => ({ n })))
+  await jobs.dispatchMany(
+    'waiting',
+    times(100, (n) => ({ n })),
+  )
   return { dead: charge[0]?.id ?? '', running: running?.id ?? '', root: flow.id }
 }
 

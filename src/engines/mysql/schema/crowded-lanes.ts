@@ -6,8 +6,7 @@ import { createTable } from './schema.ts'
 
 export const laneIndex = 'jobs_lane'
 /** The lane of jobs that were listed by it alone, until `listsByLane`. */
-export const laneColumn =
-  'lane_place INT AS (CASE WHEN state * (state - 3) * (state - 4 + linked) <> 0 THEN lane END) STORED'
+export const laneColumn = 'lane_place INT AS (CASE WHEN state * (state - 3) * (state - 4 + linked) <> 0 THEN lane END) STORED'
 
 /**
  * Supports many lanes: later lanes are crowded, their jobs store their own order, and counts are kept as totals. Settling a

@@ -151,9 +151,7 @@ export class Looking {
   /** The newest jobs of these sets that come before this one. */
   async #newest(sets: readonly string[], before: string | undefined): Promise<readonly string[]> {
     const from = before === undefined ? '+' : `(${before}`
-    const parts = await this.#server.all(
-      sets.map((key) => ['ZRANGE', key, from, '-', 'BYLEX', 'REV', 'LIMIT', 0, page] as const),
-    )
+    const parts = await this.#server.all(sets.map((key) => ['ZRANGE', key, from, '-', 'BYLEX', 'REV', 'LIMIT', 0, page] as const))
     return [...new Set((parts as string[][]).flat())].sort(newestFirst).slice(0, page)
   }
 }

@@ -81,9 +81,7 @@ export class Listing {
     const ready = sumOf(counted, stateNumber.ready)
     if (filter.state === 'ready' && isAnyReady && ready === 0) return []
     if (ready <= sortedAtMost) return yield* this.#merged(filter, numbers)
-    return yield* this.#newestFirst(filter, lanes, function* () {
-      return numbers
-    })
+    return yield* this.#newestFirst(filter, lanes, numbers)
   }
 
   *#inState(filter: JobFilter, state: JobState): Steps<readonly JobRecord[]> {
@@ -114,13 +112,13 @@ export class Listing {
   *#newestFirst(
     filter: JobFilter,
     lanes: ChosenLanes | null,
-    numbersOf: () => Steps<readonly number[] | null>,
+    numbersOf: readonly number[] | (() => Steps<readonly number[] | null>),
   ): Steps<readonly JobRecord[]> {
     const floor = yield* this.#floor(filter.before)
     const recent = yield* this.#newest(filter, lanes, floor)
     if (floor === null || recent.length === filter.limit) return recent
     const rest = { ...filter, before: floor, limit: filter.limit - recent.length }
-    const numbers = yield* numbersOf()
+    const numbers = typeof numbersOf === 'function' ? yield* numbersOf() : numbersOf
     const older = yield* numbers === null ? this.#newest(rest, lanes, null) : this.#merged(rest, numbers)
     return [...recent, ...older]
   }
@@ -189,7 +187,10 @@ function conditions({ state, group, isLinked }: Partial<JobFilter>, lanes: Chose
 }
 
 function rangeOf(before: string | undefined, after: string | undefined): readonly [text: string, values: readonly string[]] {
-  const bounds = [...(before === undefined ? [] : [[' AND {jobs}.id < ?', before]]), ...(after === undefined ? [] : [[' AND {jobs}.id > ?', after]])]
+  const bounds = [
+    ...(before === undefined ? [] : [[' AND {jobs}.id < ?', before]]),
+    ...(after === undefined ? [] : [[' AND {jobs}.id > ?', after]]),
+  ]
   return [bounds.map(([text]) => text).join(''), bounds.map(([, value]) => value as string)]
 }
 
