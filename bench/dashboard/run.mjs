@@ -1,5 +1,7 @@
-// What the pages of the dashboard cost with few jobs and with very many, and what viewers cost a busy worker, on SQLite.
-//   node bench/dashboard/run.mjs [--jobs 1000,1000000] [--viewers 50] [--drain 100000]
+// What the pages of the dashboard cost with few jobs and with very many, and what viewers cost a busy worker.
+//   node bench/dashboard/run.mjs [--jobs 1000,1000000] [--viewers 50] [--drain 20000] [--rounds 40] [--paint]
+// On SQLite, or on the databases TREADLE_BENCH_URL_few and TREADLE_BENCH_URL_many of a server, which must be there and empty. Requests are made to both queues in turn, so
+// that what else the machine does concerns both. --paint also opens the pages in Chromium.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -9,52 +11,61 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { treadle } from '../../dist/index.js'
 import { dashboard } from '../../dist/server/dashboard/index.js'
+import { addClones } from './clones.mjs'
+import { paintedIn } from './painting.mjs'
 
 const { values } = parseArgs({
   options: {
     jobs: { type: 'string', default: '1000,1000000' },
     viewers: { type: 'string', default: '50' },
-    drain: { type: 'string', default: '100000' },
+    drain: { type: 'string', default: '20000' },
+    rounds: { type: 'string', default: '40' },
+    paint: { type: 'boolean', default: false },
   },
 })
 
 const headers = { 'sec-fetch-site': 'same-origin' }
 const rare = 20
-const rounds = 15
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
 
-await main()
+await inFolder(async (folder) => {
+  const [few, many] = values.jobs.split(',').map(Number)
+  if (many > 0) await comparePages(folder, few, many)
+  if (Number(values.viewers) > 0) await compareDrains(folder, Number(values.viewers))
+})
 
-async function main() {
-  const sizes = values.jobs.split(',').map(Number)
-  const measured = []
-  for (const size of sizes) measured.push(await inFolder((folder) => pagesWith(folder, size)))
-  const [few = {}, ...others] = measured
-  for (const [index, many] of others.entries()) {
-    console.log(`\n${'page'.padEnd(34)}${String(sizes[0]).padStart(12)}${String(sizes[index + 1]).padStart(12)}   ratio`)
-    for (const [name, ms] of Object.entries(many)) {
-      const ratio = (ms / few[name]).toFixed(2)
-      console.log(`${name.padEnd(34)}${few[name].toFixed(2).padStart(9)} ms${ms.toFixed(2).padStart(9)} ms${ratio.padStart(8)}`)
+async function comparePages(folder, few, many) {
+  const [small, large] = [await queueWith(urlOf(folder, 'few'), few), await queueWith(urlOf(folder, 'many'), many)]
+  console.log(
+    `\n${'page'.padEnd(34)}${String(few).padStart(12)}${String(many).padStart(12)}   ratio   median time to the whole answer`,
+  )
+  for (const name of Object.keys(small.pages)) {
+    const [times, others] = [[], []]
+    for (let round = 0; round < Number(values.rounds); round++) {
+      times.push(await small.time(name))
+      others.push(await large.time(name))
+    }
+    tell(name, median(times), median(others))
+  }
+  if (values.paint) {
+    console.log('\nlast paint in Chromium')
+    for (const name of ['overview', 'jobs', 'jobs, succeeded', 'jobs of a rare name', 'a job', 'queues', 'workflows', 'dead']) {
+      const [times, others] = await paintedIn(small, large, name, 7)
+      tell(name, median(times), median(others))
     }
   }
-  const count = Number(values.viewers)
-  if (count === 0) return
-  // Taken in turn, so that what else the machine does concerns both.
-  const [alone, watched] = [[], []]
-  for (let round = 0; round < 3; round++) {
-    alone.push(await inFolder((folder) => drained(folder, 0)))
-    watched.push(await inFolder((folder) => drained(folder, count)))
-  }
-  const [without, beside] = [median(alone), median(watched)]
-  const cost = ((1 - beside / without) * 100).toFixed(1)
-  console.log(
-    `\ndrain without viewers ${Math.round(without)} jobs/s, with ${count} of them ${Math.round(beside)} jobs/s: ${cost} % less`,
-  )
+  await small.close()
+  await large.close()
 }
 
-/** The median time of each page's data, in milliseconds. */
-async function pagesWith(folder, size) {
-  const jobs = open(folder)
+function tell(name, few, many) {
+  const ratio = (many / few).toFixed(2)
+  console.log(`${name.padEnd(34)}${few.toFixed(2).padStart(9)} ms${many.toFixed(2).padStart(9)} ms${ratio.padStart(8)}`)
+}
+
+/** A dashboard of so many jobs, most of them ended, with a rare name, group and tag behind all others. */
+async function queueWith(url, size) {
+  const jobs = open(url)
   jobs.define('rare', () => {})
   jobs.define('plain', () => {})
   jobs.define('charge', (n) => {
@@ -62,78 +73,104 @@ async function pagesWith(folder, size) {
   })
   await jobs.dispatchMany('rare', range(rare), { tags: ['seldom'], group: 'acme' })
   await jobs.run()
-  await filled(jobs, 'plain', size - rare)
-  await jobs.run({ concurrency: 100 })
+  const plain = await jobs.dispatch('plain', 0)
+  await jobs.run()
+  await addClones(url, plain.id, size - rare)
   await jobs.dispatchMany('charge', range(Math.min(1_000, size / 10)))
   await jobs.run({ concurrency: 100 })
-  const waiting = jobs.declare('waiting')
-  await filled(jobs, waiting, Math.min(50_000, size / 10))
+  await filled(jobs, jobs.declare('waiting'), Math.min(50_000, size / 10))
+  const flow = await jobs.chain([jobs.declare('first').step(1), jobs.declare('second').step(2)])
   const shown = dashboard(jobs, { authorize: () => ({ role: 'read' }) })
   const [first] = await (await jobs.store()).list({ state: 'dead', limit: 1 })
+  const server = createServer(shown.node).listen(0, '127.0.0.1')
+  await once(server, 'listening')
   const pages = {
-    overview: 'view?topic=overview:1h',
-    'overview, seven days': 'view?topic=overview:7d',
-    jobs: 'jobs?q=',
-    'jobs, succeeded': 'jobs?q=state:succeeded',
-    'jobs, dead': 'jobs?q=state:dead',
-    'jobs, ready': 'jobs?q=state:ready',
-    'jobs of a queue': 'jobs?q=queue:default',
-    'jobs with a rare tag': 'jobs?q=tag:seldom',
-    'jobs of a rare name, dead': 'jobs?q=job:charge+state:dead',
-    'jobs of a rare name': 'jobs?q=job:rare',
-    'jobs of a rare name, succeeded': 'jobs?q=job:rare+state:succeeded',
-    'jobs of a rare group': 'jobs?q=group:acme',
-    'a job': `view?topic=job:${first.id}`,
-    queues: 'view?topic=queues',
-    'a queue': 'view?topic=queue:default',
-    workflows: 'workflows',
-    schedules: 'view?topic=schedules',
-    dead: 'dead',
-    workers: 'view?topic=workers',
-    activity: 'view?topic=activity',
+    overview: ['view?topic=overview:1h', '/'],
+    'overview, seven days': ['view?topic=overview:7d'],
+    jobs: ['jobs?q=', '/jobs'],
+    'jobs, succeeded': ['jobs?q=state:succeeded', '/jobs?q=state:succeeded'],
+    'jobs, dead': ['jobs?q=state:dead'],
+    'jobs, ready': ['jobs?q=state:ready'],
+    'jobs of a queue': ['jobs?q=queue:default'],
+    'jobs with a rare tag': ['jobs?q=tag:seldom'],
+    'jobs of a rare name': ['jobs?q=job:rare', '/jobs?q=job:rare'],
+    'jobs of a rare name, succeeded': ['jobs?q=job:rare+state:succeeded'],
+    'jobs of a rare name, dead': ['jobs?q=job:charge+state:dead'],
+    'jobs of a rare group': ['jobs?q=group:acme'],
+    'jobs of a rare name and group': ['jobs?q=group:acme+job:rare'],
+    'a job': [`view?topic=job:${first.id}`, `/jobs/${first.id}`],
+    queues: ['view?topic=queues', '/queues'],
+    'a queue': ['view?topic=queue:default'],
+    workflows: ['workflows', '/workflows'],
+    'a workflow': [`view?topic=workflow:${flow.id}`],
+    schedules: ['view?topic=schedules'],
+    dead: ['dead', '/dead'],
+    workers: ['view?topic=workers'],
+    engine: ['view?topic=engine'],
+    activity: ['view?topic=activity'],
   }
-  const times = {}
-  for (const [name, path] of Object.entries(pages)) {
-    const taken = []
-    for (let round = 0; round < rounds; round++) {
+  return {
+    pages,
+    address: `http://127.0.0.1:${server.address().port}`,
+    async time(name) {
       const start = performance.now()
-      const answer = await shown.fetch(new Request(`http://localhost/-/${path}`, { headers }))
+      const answer = await shown.fetch(new Request(`http://localhost/-/${pages[name][0]}`, { headers }))
       await answer.text()
-      taken.push(performance.now() - start)
       if (!answer.ok) throw new Error(`${name}: ${answer.status}`)
-    }
-    times[name] = median(taken)
+      return performance.now() - start
+    },
+    async close() {
+      server.closeAllConnections()
+      server.close()
+      await shown.close()
+      await jobs.close()
+    },
   }
-  await shown.close()
-  await jobs.close()
-  return times
 }
 
-/** How many jobs a second a worker does while so many browsers watch its overview. */
-async function drained(folder, viewers) {
-  const jobs = open(folder)
+/** The processor time of a job in the worker's process, without viewers and with them. Browsers are other processes. */
+async function compareDrains(folder, viewers) {
+  const [alone, watched] = [[], []]
+  for (let round = 0; round < 5; round++) {
+    alone.push(await drained(urlOf(folder, `alone${round}`), 0))
+    watched.push(await drained(urlOf(folder, `watched${round}`), viewers))
+  }
+  const [without, beside] = [median(alone), median(watched)]
+  const cost = ((beside / without - 1) * 100).toFixed(1)
+  console.log(
+    `\nprocessor time a job: ${without.toFixed(1)} µs without viewers, ${beside.toFixed(1)} µs with ${viewers} of them: ${cost} % more`,
+  )
+}
+
+async function drained(url, viewers) {
+  const jobs = open(url)
   jobs.define('plain', () => {})
   await filled(jobs, 'plain', Number(values.drain))
   const shown = dashboard(jobs, { authorize: () => ({ role: 'read' }) })
   const server = createServer(shown.node).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const url = `http://127.0.0.1:${server.address().port}/-/events?topic=overview%3A1h&topic=counts`
-  // Browsers are other processes.
-  const browsers = viewers === 0 ? null : fork(new URL('./viewers.mjs', import.meta.url), [url, String(viewers)])
+  const events = `http://127.0.0.1:${server.address().port}/-/events?topic=overview%3A1h&topic=counts`
+  const browsers = viewers === 0 ? null : fork(new URL('./viewers.mjs', import.meta.url), [events, String(viewers)])
   if (browsers !== null) await once(browsers, 'message')
-  const start = performance.now()
+  const before = process.cpuUsage()
   const { succeeded } = await jobs.run({ concurrency: 100 })
-  const rate = succeeded / ((performance.now() - start) / 1_000)
+  const { user, system } = process.cpuUsage(before)
   browsers?.kill()
-  await shown.close()
   server.closeAllConnections()
   server.close()
+  await shown.close()
   await jobs.close()
-  return rate
+  return (user + system) / succeeded
 }
 
-function open(folder) {
-  return treadle(`sqlite:${join(folder, 'jobs.db')}`, { signingKey: 'a-key-for-the-bench-of-the-dashboard', logger: silent })
+function urlOf(folder, name) {
+  const given = process.env.TREADLE_BENCH_URL
+  if (given === undefined) return `sqlite:${join(folder, `${name}.db`)}`
+  return `${given}_${name}`
+}
+
+function open(url) {
+  return treadle(url, { signingKey: 'a-key-for-the-bench-of-the-dashboard', logger: silent })
 }
 
 async function filled(jobs, job, count) {

@@ -92,7 +92,7 @@ describe('why is my job not running?', () => {
     const { jobs, backend, clock } = worldWithJobs()
     const run = await jobs.dispatch('mail')
     await claim(backend, 'mail')
-    expect((await jobs.why(run.id)).reasons).toMatchObject([{ rule: 'running', message: expect.stringContaining('in worker w') }])
+    expect((await jobs.why(run.id)).reasons).toMatchObject([{ rule: 'running', message: expect.stringContaining('on worker w') }])
     await clock.advance(30_000)
     expect((await jobs.why(run.id)).reasons[0]?.message).toContain('sends no heartbeat')
   })

@@ -56,6 +56,14 @@ describe('treadle top', () => {
     worker.child.kill('SIGKILL')
   })
 
+  test('tells the way out also where there is no room for the rest', async () => {
+    const project = await withDeadJob()
+    const top = project.startOnTerminal(['top', '--interval', '200ms'], 40, 24)
+    await top.says('q quit')
+    type(top, 'q')
+    expect((await top.ended).code).toBe(0)
+  })
+
   test('ends with Ctrl-C too, and gives the terminal back', async () => {
     const project = await withDeadJob()
     const typed = project.startOnTerminal(['top'], 80, 24)

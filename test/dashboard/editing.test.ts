@@ -158,7 +158,7 @@ describe.skipIf(!hasBrowser)('what is changed in a browser', () => {
     await page.locator('#problem-payload', { hasText: 'more digits' }).waitFor()
     await page.getByLabel('Payload of each run').fill(JSON.stringify({ note: evil }))
     await page.locator('#problem-payload').waitFor({ state: 'detached' })
-    await page.getByRole('button', { name: 'Store it' }).click()
+    await page.getByRole('button', { name: 'Save schedule' }).click()
     await page.getByRole('heading', { name: 'Schedule stored:acme' }).waitFor()
     expect(await jobs.schedules.get('acme')).toMatchObject({
       job: 'report',

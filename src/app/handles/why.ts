@@ -99,16 +99,21 @@ function ended({ state, reason, finishedAt, errors }: JobRecord): WhyReason {
   const why = errors.at(-1)?.message ?? reason
   const at = finishedAt === null ? '' : ` at ${new Date(finishedAt).toISOString()}`
   const again = state === 'succeeded' ? '' : '. `treadle retry` puts it back'
-  return { rule: 'ended', message: `it has ended as ${state}${at}${why === null ? '' : `: ${why}`}${again}`, until: null }
+  return { rule: 'ended', message: `it ended as ${state}${at}${why === null ? '' : `: ${why}`}${again}`, until: null }
 }
 
 function running({ owner, startedAt, cancelRequested, leaseExpiresAt }: JobRecord, now: number): WhyReason {
-  const since = startedAt === null ? '' : ` since ${formatDuration(Math.max(0, now - startedAt))}`
+  const lasted = startedAt === null ? '' : ` for ${formatDuration(rounded(Math.max(0, now - startedAt)))}`
   const isSilent = leaseExpiresAt !== null && leaseExpiresAt <= now
   const message = isSilent
     ? `worker ${owner} had it and sends no heartbeat; the next claim of any worker puts it back`
-    : `it is running${since} in worker ${owner}${cancelRequested ? ', and was asked to stop' : ''}`
+    : `it has been running${lasted} on worker ${owner}${cancelRequested ? ', and was asked to stop' : ''}`
   return { rule: 'running', message, until: null }
+}
+
+/** Beyond a second, milliseconds say nothing. */
+function rounded(ms: number): number {
+  return ms < 1_000 ? ms : Math.round(ms / 1_000) * 1_000
 }
 
 function future({ runAt, attempts, errors }: JobRecord, now: number): WhyReason {

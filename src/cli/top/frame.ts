@@ -10,13 +10,18 @@ export interface Size {
   readonly rows: number
 }
 
-const help = 'Tab panel  ↑↓ row  Enter look into a job  p pause or resume  r retry  q quit'
+/** The longest that fits is shown: also on a narrow terminal one must find the way out. */
+const helps = [
+  'Tab panel  ↑↓ row  Enter look into a job  p pause or resume  r retry  q quit',
+  'Tab ↑↓ Enter  p pause  r retry  q quit',
+  'q quit',
+]
 
 /** The lines of one frame, at most as many as fit. */
 export function frameOf(view: View, { columns, rows }: Size, colours: Colours): readonly string[] {
   const { looked, message } = view
   const head = headLines(view, colours)
-  const foot = message === null ? colours.dim(help) : colours.yellow(visibleLine(message))
+  const foot = message === null ? colours.dim(helps.find(({ length }) => length <= columns) ?? '') : colours.yellow(visibleLine(message))
   const room = Math.max(0, rows - head.length - 1)
   const blocks = panels.map((panel) => ({ panel, lines: panelLines(panel, view, columns, colours) }))
   const shown = shared(blocks, view, room)

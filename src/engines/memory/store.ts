@@ -2,6 +2,7 @@ import type { Clock } from '../../core/time/clock.ts'
 import { tagsOf } from '../../envelope/envelope.ts'
 import { pausedIn, pausedKey } from '../../queue/claiming/pausing.ts'
 import type { Watchers } from '../../queue/claiming/watchers.ts'
+import { isFinal } from '../../queue/contract/job-state.ts'
 import type { ClaimRules, Hold } from '../../queue/contract/limits.ts'
 import type {
   AmendAnswer,
@@ -74,7 +75,7 @@ export class MemoryStore implements JobStore {
     const { jobs } = this.#open()
     const found: JobRecord[] = []
     if (filter.limit <= 0) return found
-    for (const job of olderThan(filter.before, jobs)) {
+    for (const job of candidates(filter, jobs)) {
       if (!matches(job, filter)) continue
       found.push(recordOf(job))
       if (found.length === filter.limit) break
@@ -179,15 +180,26 @@ export class MemoryStore implements JobStore {
   }
 }
 
-function olderThan(before: string | undefined, jobs: Jobs): Iterable<StoredJob> {
-  if (before === undefined) return jobs.arrivals.before(Number.POSITIVE_INFINITY)
-  const last = jobs.get(before)
-  return last === undefined ? olderById(before, jobs) : jobs.arrivals.before(last.arrival)
+/** All jobs that may match, newest first. Few that ended in the wanted state are sorted. */
+function candidates({ before, state, ...filter }: JobFilter, jobs: Jobs): Iterable<StoredJob> {
+  const last = before === undefined ? undefined : jobs.get(before)
+  const arrival = last?.arrival ?? Number.POSITIVE_INFINITY
+  const list = jobs.arrivals.listOf(filter)
+  const ended = state !== undefined && isFinal(state) ? jobs.ended(state) : null
+  const found =
+    ended !== null && ended.size * sortingCost < list.length
+      ? [...ended].filter((job) => job.arrival < arrival).sort((a, b) => b.arrival - a.arrival)
+      : list.before(arrival)
+  if (before === undefined || last !== undefined) return found
+  // The job that ended the last page may have been removed. Ids sort by creation time.
+  return filtered(found, ({ envelope }) => envelope.id < before)
 }
 
-/** The job that ended the last page may have been removed. Ids sort by creation time. */
-function* olderById(before: string, jobs: Jobs): Iterable<StoredJob> {
-  for (const job of jobs.arrivals.before(Number.POSITIVE_INFINITY)) if (job.envelope.id < before) yield job
+/** Sorting a job costs about as much as looking at this many. */
+const sortingCost = 10
+
+function* filtered(jobs: Iterable<StoredJob>, isMeant: (job: StoredJob) => boolean): Iterable<StoredJob> {
+  for (const job of jobs) if (isMeant(job)) yield job
 }
 
 function matches({ state, envelope, links }: StoredJob, filter: Omit<JobFilter, 'before' | 'limit'>): boolean {

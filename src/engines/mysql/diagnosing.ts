@@ -21,7 +21,7 @@ import {
 } from '../sql/managing/diagnosing.ts'
 import { indexes } from '../sql/rows/tables.ts'
 import { isDemoted, writableAdvice } from './connections/failure.ts'
-import { crowdIndex, laneIndex, placeIndex } from './schema/places.ts'
+import { crowdIndex, listedIndex, placeIndex } from './schema/places.ts'
 
 export interface MysqlDiagnosingParts extends DiagnosingParts {
   /** Prefix of the table names. */
@@ -96,7 +96,7 @@ function indexesCheck({ database, prefix }: MysqlDiagnosingParts): Check {
       const whole = [
         `jobs.${placeIndex}`,
         `jobs.${crowdIndex}`,
-        `jobs.${laneIndex}`,
+        `jobs.${listedIndex}`,
         ...tableNames.map((name) => `${name}.PRIMARY`),
       ].map((name) => [name, null] as const)
       const found = new Set(rows.map(({ table, name }) => `${table.slice(prefix.length)}.${name}`))

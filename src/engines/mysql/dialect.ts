@@ -1,7 +1,7 @@
 import type { Dialect, Reader, ReadyJob, ReadyPlace } from '../sql/dialect.ts'
 import { crowdedFrom } from '../sql/lanes/lane-numbers.ts'
 import { isUnprepared } from './connections/failure.ts'
-import { byLane, byPlace, cancelling, crowd, inState } from './schema/places.ts'
+import { byPlace, cancelling, crowd, grouped, inState, listed } from './schema/places.ts'
 
 /**
  * One index lookup for each lane that is not crowded. Otherwise the optimizer would read all their ready jobs; a scalar subquery
@@ -15,7 +15,8 @@ export const mysqlDialect: Dialect = {
   readyLanes,
   readyIn: (lane) => ({ from: byPlace, is: `place = ${lane}` }),
   crowd,
-  byLane,
+  listed,
+  grouped,
   inState,
   cancelling,
   wholeNumber: 'SIGNED',

@@ -6,6 +6,7 @@ import type { RedisClient } from './connections/client.ts'
 import { whenReady } from './connections/connection.ts'
 import { makeClient } from './connections/driver.ts'
 import { RedisServer } from './connections/server.ts'
+import { fillLists } from './filled-lists.ts'
 import { type RedisConfig, type RedisOptions, redisConfig } from './options.ts'
 import { isTooOld, lossOf, type ServerSettings, settingsOf } from './server-settings.ts'
 
@@ -32,6 +33,7 @@ async function openQueue(config: RedisConfig): Promise<RedisBackend> {
     const settings = await settingsOf(server)
     refuseUnfit(settings, config)
     await refuseOldLayout(server, config.prefix)
+    await fillLists(server)
     const { isNone, text } = lossOf(settings)
     if (!isNone) config.logger[settings.isAppending ? 'info' : 'warn'](`Redis at ${place}: ${text}`)
     return new RedisBackend({ config, client, server, place, upkeep: upkeepOf(server, config) })

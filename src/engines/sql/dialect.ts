@@ -14,8 +14,10 @@ export interface Dialect {
   readyIn(lane: string): Omit<StateIndex, 'at'>
   /** How to find the ready jobs of crowded lanes in order of `at`, `run_at` and `id`. */
   readonly crowd: StateIndex
-  /** How to find the jobs that are looked up by lane, with the lane as `at`: see `isSoughtByLane`. */
-  readonly byLane: StateIndex
+  /** How to find jobs in order of their ids by lane, state and whether they are linked, given in this order: see `isListed`. */
+  readonly listed: Omit<StateIndex, 'at'>
+  /** How to find jobs in order of their ids by group and lane, given in this order. */
+  readonly grouped: Omit<StateIndex, 'at'>
   /** How to find the jobs in a state by an index. */
   inState(state: number): StateIndex
   /** How to find running jobs that were asked to stop. */

@@ -1,7 +1,7 @@
 import type { Answer } from '../../core/answer.ts'
 import type { Dialect, Reader, ReadyJob, ReadyPlace, StateIndex } from '../sql/dialect.ts'
 import { crowdedFrom } from '../sql/lanes/lane-numbers.ts'
-import { crowdIsReady, isRunning, isSoughtByLane, stateNumber } from '../sql/rows/tables.ts'
+import { crowdIsReady, isGrouped, isListed, isRunning, stateNumber } from '../sql/rows/tables.ts'
 
 /** Walks from lane to lane; each step is one index lookup. */
 const readyLanes = `WITH RECURSIVE ready (lane) AS (
@@ -16,7 +16,8 @@ export const sqliteDialect: Dialect = {
   readyLanes,
   readyIn: (lane) => ({ from: '{jobs}', is: `state = 0 AND {jobs}.lane = ${lane}` }),
   crowd: { from: '{jobs}', is: crowdIsReady, at: 'crowd' },
-  byLane: { from: '{jobs}', is: isSoughtByLane, at: '{jobs}.lane' },
+  listed: { from: '{jobs}', is: `${isListed} AND {jobs}.lane = ? AND {jobs}.state = ? AND {jobs}.linked = ?` },
+  grouped: { from: '{jobs}', is: `${isGrouped} AND {jobs}.grp = ? AND {jobs}.lane = ?` },
   inState,
   cancelling: { from: '{jobs}', is: `cancel = 1 AND ${isRunning}` },
   wholeNumber: 'INTEGER',

@@ -34,6 +34,7 @@ const rowsAtOnce = 200
 const patient = { rows: 1_000, bytes: 64 * 1024 * 1024, ms: 1_000 }
 
 interface Running {
+  readonly viewer: Viewer
   readonly view: BulkView
   readonly stop: AbortController
   readonly ended: Promise<void>
@@ -84,6 +85,7 @@ export class BulkActions {
     })
     const ended = this.#run(viewer, request, counts, startedAt, stop.signal)
     this.#running.set(id, {
+      viewer,
       get view() {
         return view()
       },
@@ -99,12 +101,12 @@ export class BulkActions {
     return view()
   }
 
-  get(id: string): BulkView {
-    return this.#find(id).view
+  get(viewer: Viewer, id: string): BulkView {
+    return this.#find(viewer, id).view
   }
 
-  abort(id: string): BulkView {
-    const found = this.#find(id)
+  abort(viewer: Viewer, id: string): BulkView {
+    const found = this.#find(viewer, id)
     found.stop.abort()
     return found.view
   }
@@ -114,9 +116,11 @@ export class BulkActions {
     await Promise.all([...this.#running.values()].map(({ ended }) => ended))
   }
 
-  #find(id: string): Running {
+  /** Who is limited to some jobs finds only what was started under the same limits. */
+  #find({ grant }: Viewer, id: string): Running {
     const found = this.#running.get(id)
-    if (found === undefined) throw new HttpProblem('not-found', 'There is no such bulk action, or it ended long ago')
+    if (found === undefined || (grant.isLimited && found.viewer.grant !== grant))
+      throw new HttpProblem('not-found', 'There is no such bulk action, or it ended long ago')
     return found
   }
 

@@ -12,7 +12,8 @@ import { MysqlStatements, mysqlNames } from '../../../src/engines/mysql/statemen
 import { Migrating } from '../../../src/engines/sql/migrations/migrating.ts'
 import { tables } from '../../../src/engines/sql/rows/tables.ts'
 import type { Migration } from '../../../src/queue/contract/migration.ts'
-import { Bench } from '../../../src/testing/conformance/bench.ts'
+import type { JobFilter } from '../../../src/queue/contract/store.ts'
+import { Bench, unlimited } from '../../../src/testing/conformance/bench.ts'
 import { ManualClock } from '../../../src/testing/manual-clock.ts'
 import { type FreshDatabase, freshDatabase } from '../../services.ts'
 import { mysqlEngines } from './ground.ts'
@@ -121,7 +122,7 @@ describe.each(mysqlEngines)('the schema of a database in %s', (server) => {
     await schema.migrate(7)
     const id = await program.sendOne({ job: 'send', queue: 'mail' })
     const next = await open()
-    expect(await schema.state()).toEqual({ version: 9, compatibleFrom: 7 })
+    expect(await schema.state()).toEqual({ version: latest, compatibleFrom })
     const [rows] = await admin.query('SELECT id, job, queue, state FROM treadle_job_view')
     expect(rows).toEqual([{ id, job: 'send', queue: 'mail', state: 'ready' }])
     await next.rollups.add([{ queue: 'mail', job: 'send', succeeded: 1, retried: 0, dead: 0, other: 0, wait: [1], run: [1] }])
@@ -129,6 +130,26 @@ describe.each(mysqlEngines)('the schema of a database in %s', (server) => {
     expect(await program.store.get(id)).toMatchObject({ state: 'ready' })
     expect(await schema.migrate(7)).toMatchObject({ version: 7 })
     await expect(admin.query('SELECT id FROM treadle_job_view')).rejects.toThrow(/doesn't exist/)
+  })
+
+  test('of version 9 lists the jobs that were stored and ended in it by name and group, also where that failed half way', async () => {
+    const program = await open()
+    const { schema } = await upkeep()
+    expect(await schema.migrate(9)).toMatchObject({ version: 9 })
+    const [one, , three] = await program.send({ job: 'send' }, { job: 'other' }, { job: 'send', group: 'acme' })
+    const leases = await program.claim({ jobs: unlimited('send', 'other') })
+    await program.settle(...leases.map((lease) => program.done(lease, { keep: true })))
+    const next = await open()
+    expect(await schema.state()).toEqual({ version: latest, compatibleFrom })
+    const listed = async (filter: Omit<JobFilter, 'limit'>) =>
+      (await next.store.list({ ...filter, limit: 9 })).map(({ id }) => id)
+    expect(await listed({ job: 'send', state: 'succeeded' })).toEqual([three, one])
+    expect(await listed({ group: 'acme' })).toEqual([three])
+    expect(await schema.migrate(9)).toMatchObject({ version: 9 })
+    // As if the server had been stopped between the two statements.
+    await admin.query((await schema.plan()).split('\n').filter((line) => line.includes('ADD COLUMN listed_place'))[0] ?? '')
+    expect(await schema.migrate()).toMatchObject({ version: latest })
+    expect(await listed({ job: 'send', group: 'acme' })).toEqual([three])
   })
 
   test('is made without the view by a user who may make tables and no views', async () => {

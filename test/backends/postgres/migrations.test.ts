@@ -12,6 +12,7 @@ import { Migrating } from '../../../src/engines/sql/migrations/migrating.ts'
 import { TableNames } from '../../../src/engines/sql/rows/table-names.ts'
 import { indexes, tables } from '../../../src/engines/sql/rows/tables.ts'
 import type { Migration } from '../../../src/queue/contract/migration.ts'
+import type { JobFilter } from '../../../src/queue/contract/store.ts'
 import { Bench, unlimited } from '../../../src/testing/conformance/bench.ts'
 import { ManualClock } from '../../../src/testing/manual-clock.ts'
 import { type FreshDatabase, freshDatabase } from '../../services.ts'
@@ -176,7 +177,7 @@ describe('the schema of a PostgreSQL database', () => {
     await schema.migrate(7)
     const id = await program.sendOne({ job: 'send', queue: 'mail' })
     const next = await open()
-    expect(await schema.state()).toEqual({ version: 9, compatibleFrom: 7 })
+    expect(await schema.state()).toEqual({ version: latest, compatibleFrom })
     expect((await admin.query('SELECT id, job, queue, state FROM treadle.job_view')).rows).toEqual([
       { id, job: 'send', queue: 'mail', state: 'ready' },
     ])
@@ -186,6 +187,27 @@ describe('the schema of a PostgreSQL database', () => {
     expect(await program.store.get(id)).toMatchObject({ state: 'ready' })
     expect(await schema.migrate(7)).toMatchObject({ version: 7 })
     await expect(admin.query('SELECT id FROM treadle.job_view')).rejects.toThrow(/does not exist/)
+  })
+
+  test('of version 9 lists the jobs that were stored and ended in it by name and group, and goes back', async () => {
+    const program = await open()
+    const { schema } = await upkeep()
+    expect(await schema.migrate(9)).toMatchObject({ version: 9 })
+    const [one, , three] = await program.send({ job: 'send' }, { job: 'other' }, { job: 'send', group: 'acme' })
+    const leases = await program.claim({ jobs: unlimited('send', 'other') })
+    await program.settle(...leases.map((lease) => program.done(lease, { keep: true })))
+    const next = await open()
+    expect(await schema.state()).toEqual({ version: latest, compatibleFrom })
+    const listed = async (filter: Omit<JobFilter, 'limit'>) =>
+      (await next.store.list({ ...filter, limit: 9 })).map(({ id }) => id)
+    expect(await listed({ job: 'send', state: 'succeeded' })).toEqual([three, one])
+    expect(await listed({ group: 'acme' })).toEqual([three])
+    expect(await schema.migrate(9)).toMatchObject({ version: 9 })
+    expect((await namesOf('index')).filter((name) => ['jobs_lane', 'jobs_listed', 'jobs_group'].includes(name))).toEqual(['jobs_lane'])
+    expect(await shapeOf()).not.toEqual(await freshShape())
+    await schema.migrate(9)
+    await schema.migrate()
+    expect(await shapeOf()).toEqual(await freshShape())
   })
 
   describe('as a plan', () => {

@@ -7,7 +7,7 @@ import { Bench, times } from '../../../src/testing/conformance/bench.ts'
 import { query } from '../../processes/database.ts'
 import { SqliteGround } from '../sqlite-ground.ts'
 
-const { crowd, byLane } = sqliteDialect
+const { crowd, listed, grouped } = sqliteDialect
 
 /** What is asked of a queue however many names there are, and the index that answers it. */
 const questions: readonly (readonly [what: string, sql: string, index: string])[] = [
@@ -19,9 +19,14 @@ const questions: readonly (readonly [what: string, sql: string, index: string])[
   ['the lanes of a name', "SELECT lane FROM {lanes} WHERE job = 'one'", 'treadle_lanes_job'],
   ['the lanes of names that begin alike', "SELECT lane FROM {lanes} WHERE job >= 'on' AND job < 'oo'", 'treadle_lanes_job'],
   [
-    'the jobs of a name that are not ready',
-    `SELECT {jobs}.id FROM ${byLane.from} WHERE ${byLane.is} AND ${byLane.at} = 7 AND {jobs}.state + 0 = 5`,
-    'treadle_jobs_lane',
+    'the newest jobs of a name that ended',
+    `SELECT {jobs}.id FROM ${listed.from} WHERE ${listed.is.replace('?', '7').replace('?', '4').replace('?', '0')} ORDER BY {jobs}.id DESC LIMIT 9`,
+    'treadle_jobs_listed',
+  ],
+  [
+    'the newest jobs of a name in a group',
+    `SELECT {jobs}.id FROM ${grouped.from} WHERE ${grouped.is.replace('?', "'acme'").replace('?', '7')} ORDER BY {jobs}.id DESC LIMIT 9`,
+    'treadle_jobs_group',
   ],
 ]
 

@@ -148,7 +148,7 @@ export class MemoryTransfer implements Transfer {
     const units: MovedUnit[] = []
     const seen = new Set<StoredJob>()
     let last: number | null = null
-    for (const job of this.#parts.jobs.arrivals.after(after)) {
+    for (const job of this.#parts.jobs.arrivals.listOf().after(after)) {
       if (seen.size >= request.limit) return { units, last }
       last = job.arrival
       if (seen.has(job) || !this.#units.isMeant(job, request)) continue

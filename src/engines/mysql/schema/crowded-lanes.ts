@@ -1,8 +1,12 @@
 import type { Migration } from '../../../queue/contract/migration.ts'
 import { crowdedFrom, mostSingleLanes } from '../../sql/lanes/lane-numbers.ts'
 import { tables } from '../../sql/rows/tables.ts'
-import { crowdColumn, crowdColumns, crowdIndex, laneColumn, laneIndex } from './places.ts'
+import { crowdColumn, crowdColumns, crowdIndex } from './places.ts'
 import { createTable } from './schema.ts'
+
+export const laneIndex = 'jobs_lane'
+/** The lane of jobs that were listed by it alone, until `listsByLane`. */
+export const laneColumn = 'lane_place INT AS (CASE WHEN state * (state - 3) * (state - 4 + linked) <> 0 THEN lane END) STORED'
 
 /**
  * Supports many lanes: later lanes are crowded, their jobs store their own order, and counts are kept as totals. Settling a

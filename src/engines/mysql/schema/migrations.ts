@@ -1,6 +1,7 @@
 import type { Migration } from '../../../queue/contract/migration.ts'
 import { firstTables, sealedTables, tables } from '../../sql/rows/tables.ts'
 import { crowdedLanes } from './crowded-lanes.ts'
+import { listsByLane } from './lists-by-lane.ts'
 import { createTable, mysqlTables } from './schema.ts'
 import { statistics } from './statistics.ts'
 
@@ -64,6 +65,7 @@ export function mysqlMigrations(exactCollation: string): readonly Migration[] {
       down: ['event_listeners', 'event_position', 'events'].map((name) => `DROP TABLE IF EXISTS {${name}}`),
       compatibleFrom: 1,
     },
+    listsByLane,
   ]
 }
 

@@ -1,5 +1,5 @@
 import type { StateIndex } from '../../sql/dialect.ts'
-import { isSoughtByLane, stateNumber } from '../../sql/rows/tables.ts'
+import { isListed, stateNumber } from '../../sql/rows/tables.ts'
 
 const { ready, scheduled, running } = stateNumber
 
@@ -27,12 +27,16 @@ export const crowdColumns = ['crowd_place', 'run_at', 'id']
 
 export const crowd: StateIndex = { from: `{jobs by ${crowdIndex}}`, is: 'crowd_place IS NOT NULL', at: 'crowd_place' }
 
-export const laneIndex = 'jobs_lane'
+export const listedIndex = 'jobs_listed'
 
-/** The lane of a job that is looked up by lane; null for all other jobs. */
-export const laneColumn = `lane_place INT AS (CASE WHEN ${isSoughtByLane} THEN lane END) STORED`
+/** The lane and state of a job that is listed by them, and whether it is linked, as one number; null for all other jobs. */
+export const listedColumn = `listed_place BIGINT AS (CASE WHEN ${isListed} THEN lane * 16 + state * 2 + linked END) STORED`
 
-export const byLane: StateIndex = { from: `{jobs by ${laneIndex}}`, is: 'lane_place IS NOT NULL', at: 'lane_place' }
+export const listed = { from: `{jobs by ${listedIndex}}`, is: 'listed_place = ? * 16 + ? * 2 + ?' }
+
+export const groupIndex = 'jobs_group'
+
+export const grouped = { from: `{jobs by ${groupIndex}}`, is: '{jobs}.grp = ? AND {jobs}.lane = ?' }
 
 /** The table, read through that index. */
 export const byPlace = `{jobs by ${placeIndex}}`

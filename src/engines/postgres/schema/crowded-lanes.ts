@@ -3,7 +3,9 @@ import { crowdedFrom, mostSingleLanes } from '../../sql/lanes/lane-numbers.ts'
 import { indexes, tables } from '../../sql/rows/tables.ts'
 import { createIndex, createTable } from './schema.ts'
 
-const newIndexes = ['lanes_job', 'jobs_crowd', 'jobs_lane']
+const newIndexes = ['lanes_job', 'jobs_crowd']
+/** For lists of a lane, until `listsByLane`. */
+export const laneIndex = 'CREATE INDEX jobs_lane ON {jobs} (lane, id) WHERE state * (state - 3) * (state - 4 + linked) <> 0'
 
 /**
  * Supports many lanes: later lanes are crowded, their jobs store their own order, and counts are kept as totals. Settling a
@@ -25,6 +27,7 @@ export const crowdedLanes: Migration = {
        WHERE lanes.lane = placed.lane::bigint + ${crowdedFrom} AND lanes.lane > ${crowdedFrom}`,
     ),
     ...indexes.filter(({ name }) => newIndexes.includes(name)).map(createIndex),
+    laneIndex,
   ],
   down: [
     'INSERT INTO {counts} (lane, state, jobs) SELECT lane, state, jobs FROM {totals} WHERE lane > 0',

@@ -1,6 +1,7 @@
 import type { Migration } from '../../../queue/contract/migration.ts'
 import { firstTables, sealedTables, tables } from '../../sql/rows/tables.ts'
 import { crowdedLanes } from './crowded-lanes.ts'
+import { listsByLane } from './lists-by-lane.ts'
 import { createTable, postgresTables } from './schema.ts'
 import { statistics } from './statistics.ts'
 
@@ -68,4 +69,5 @@ export const postgresMigrations: readonly Migration[] = [
     down: ['DROP TABLE {event_listeners}', 'DROP TABLE {event_position}', 'DROP TABLE {events}'],
     compatibleFrom: 1,
   },
+  listsByLane,
 ]

@@ -45,6 +45,8 @@ local function storeRun(at, lane, group, queue, state, length)
   put('HSET', P .. 'h', heads)
   put('HSET', P .. 'b', bodies)
   put('ZADD', P .. 'all:' .. states[state], all)
+  put('ZADD', P .. 'of:' .. jobOf(lane), all)
+  if isGrouped(lane) then put('ZADD', P .. 'og:' .. group, all) end
   if state == 1 then put('ZADD', P .. 'due', times)
   elseif not inOrder then
     put('ZADD', P .. 'r:' .. lane, times)

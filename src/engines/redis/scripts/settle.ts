@@ -41,6 +41,13 @@ end
 
 local counted, ended, written, kept, times, results, unkept, ofOwners = {}, {}, {}, {}, {}, {}, {}, {}
 
+-- The lists by name and group that jobs leave with the queue.
+local left = {}
+local function leave(list, id)
+  left[list] = left[list] or {}
+  table.insert(left[list], id)
+end
+
 local function settle(place)
   local id, head = ids[place], heads[place]
   -- Heads are read before any is written: a lease that is named twice has ended the second time.
@@ -79,6 +86,8 @@ local function settle(place)
     end
   else
     unkept[#unkept + 1] = id
+    leave('of:' .. job, id)
+    if group ~= cjson.null then leave('og:' .. group, id) end
     if call('HDEL', P .. 'lx', id) == 1 then call('DEL', P .. 'log:' .. id) end
     if type(number) == 'number' then call('HDEL', P .. 'num', string.format('%.0f', number)) end
   end
@@ -96,6 +105,7 @@ put('ZADD', P .. 'all:succeeded', kept)
 put('ZADD', P .. 'end:succeeded', times)
 put('HDEL', P .. 'h', unkept)
 put('HDEL', P .. 'b', unkept)
+for list, those in pairs(left) do put('ZREM', P .. list, those) end
 for parts in pairs(counted) do
   local job, queue = parts[1], parts[2]
   countJobs(queue, job, 'running', -parts.ended)

@@ -35,12 +35,13 @@ export class Looking {
     })
   }
 
+  /** Walks through the smallest of the sets that contain all matching jobs. */
   async list(filter: JobFilter): Promise<readonly JobRecord[]> {
     const found: string[] = []
-    const states = filter.state === undefined ? jobStates : [filter.state]
+    const sets = await this.#smallest(filter)
     let before = filter.before
     while (found.length < filter.limit) {
-      const ids = filter.root === undefined ? await this.#newest(states, before) : await this.#ofRoot(filter.root, before)
+      const ids = await this.#newest(sets, before)
       const heads = await this.#heads(ids)
       const meant = ids.filter((id) => matches(heads.get(id), filter))
       const linked = filter.isLinked === undefined ? meant : await this.#linked(meant)
@@ -133,19 +134,25 @@ export class Looking {
     })
   }
 
-  /** The newest jobs in any of these states that come before this one. */
-  async #newest(states: readonly JobState[], before: string | undefined): Promise<readonly string[]> {
-    const from = before === undefined ? '+' : `(${before}`
-    const parts = await this.#server.all(
-      states.map((state) => ['ZRANGE', `all:${state}`, from, '-', 'BYLEX', 'REV', 'LIMIT', 0, page] as const),
-    )
-    return [...new Set((parts as string[][]).flat())].sort(newestFirst).slice(0, page)
+  /** Together they contain every matching job: the jobs of a workflow, a name, a group or a state, or those of all states. */
+  async #smallest({ root, job, group, state }: JobFilter): Promise<readonly string[]> {
+    const sets = [
+      ...(root === undefined ? [] : [`root:${root}`]),
+      ...(job === undefined ? [] : [`of:${job}`]),
+      ...(group === undefined ? [] : [`og:${group}`]),
+      ...(state === undefined ? [] : [`all:${state}`]),
+    ]
+    if (sets.length === 0) return jobStates.map((each) => `all:${each}`)
+    if (sets.length === 1) return sets
+    const sizes = (await this.#server.all(sets.map((key) => ['ZCARD', key] as const))) as number[]
+    return [sets[sizes.indexOf(Math.min(...sizes))] as string]
   }
 
-  async #ofRoot(root: string, before: string | undefined): Promise<readonly string[]> {
+  /** The newest jobs of these sets that come before this one. */
+  async #newest(sets: readonly string[], before: string | undefined): Promise<readonly string[]> {
     const from = before === undefined ? '+' : `(${before}`
-    const [ids] = await this.#server.all([['ZRANGE', `root:${root}`, from, '-', 'BYLEX', 'REV', 'LIMIT', 0, page]])
-    return ids as string[]
+    const parts = await this.#server.all(sets.map((key) => ['ZRANGE', key, from, '-', 'BYLEX', 'REV', 'LIMIT', 0, page] as const))
+    return [...new Set((parts as string[][]).flat())].sort(newestFirst).slice(0, page)
   }
 }
 

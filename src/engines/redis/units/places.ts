@@ -30,7 +30,8 @@ export function moveBetween(before: StoredJob | null, after: StoredJob | null): 
 function entriesOf(job: StoredJob): readonly Entry[] {
   const { envelope, state, links } = job
   const { id, number } = envelope
-  const entries = [sorted(`all:${state}`, id, 0)]
+  const entries = [sorted(`all:${state}`, id, 0), sorted(`of:${envelope.job}`, id, 0)]
+  if (envelope.group !== null) entries.push(sorted(`og:${envelope.group}`, id, 0))
   if (number !== null) entries.push(field('num', String(number), id))
   if (links !== null) entries.push(sorted(`root:${links.root}`, id, 0))
   if (job.keyIndex !== null && holdsByState(job)) entries.push(field('u', job.keyIndex, id))

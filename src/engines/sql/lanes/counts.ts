@@ -93,6 +93,12 @@ export class Counts {
     return this.#database.all(`SELECT state, ${this.#sum} FROM ${each(`lane = ${allLanes}`, 'lane > 0')} GROUP BY state`)
   }
 
+  /** Up to `limit` lanes with jobs in this state. */
+  lanesIn(state: number, limit: number): Answer<readonly Pick<LaneCount, 'lane'>[]> {
+    const changes = each(`lane > 0 AND state = ${state}`, `lane > 0 AND state = ${state}`)
+    return this.#database.all(`SELECT lane FROM ${changes} GROUP BY lane HAVING SUM(jobs) > 0 LIMIT ${limit}`)
+  }
+
   get #sum(): string {
     return `CAST(SUM(jobs) AS ${this.#database.dialect.wholeNumber}) AS jobs`
   }

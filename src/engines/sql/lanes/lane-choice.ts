@@ -13,6 +13,8 @@ export interface LaneChoice {
 
 /** If this many lanes match, each job is checked against its lane instead. */
 const mostNumbers = 64
+/** Even where each lane is read separately, no more than this many are. */
+export const mostLanesRead = 1_000
 
 /** The chosen lanes: a condition on `{jobs}`, and the lane numbers if there are few. */
 export interface ChosenLanes {
@@ -23,7 +25,28 @@ export interface ChosenLanes {
 
 /** Null if the jobs of all lanes are meant. Reads no more lanes than can be listed by number. */
 export function* chosenLanes(session: SqlSession, choice: LaneChoice): Steps<ChosenLanes | null> {
-  const { queue, job, group, exceptJobs = [] } = choice
+  const { queue, job } = choice
+  const { conditions, values } = conditionsOf(choice)
+  if (conditions.length === 0) return null
+  if (![queue ?? '', job ?? ''].every(mayBeStored)) return { numbers: [], condition: '1 = 0', values: [] }
+  const meant = conditions.join(' AND ')
+  const isNamed = queue !== undefined || job !== undefined || choice.group !== undefined
+  const numbers = isNamed ? yield* numbersOf(session, meant, values, mostNumbers) : null
+  if (numbers !== null) return { numbers, condition: '{jobs}.lane IN (?)', values: [numbers] }
+  // A scalar subquery, so that no planner reads all lanes first.
+  return { numbers: null, condition: `(SELECT 1 FROM {lanes} WHERE {lanes}.lane = {jobs}.lane AND ${meant}) = 1`, values }
+}
+
+/** The numbers of all chosen lanes; null if there are too many to read each of them. */
+export function allLanesOf(session: SqlSession, choice: LaneChoice): Steps<readonly number[] | null> {
+  const { conditions, values } = conditionsOf(choice)
+  return numbersOf(session, conditions.join(' AND '), values, mostLanesRead)
+}
+
+function conditionsOf({ queue, job, group, exceptJobs = [] }: LaneChoice): {
+  readonly conditions: readonly string[]
+  readonly values: readonly SqlValue[]
+} {
   const conditions: string[] = []
   const values: SqlValue[] = []
   const where = (condition: string, value: SqlValue | undefined) => {
@@ -35,15 +58,16 @@ export function* chosenLanes(session: SqlSession, choice: LaneChoice): Steps<Cho
   if (group !== undefined) where('grouped = 1', undefined)
   const except = exceptJobs.filter(mayBeStored)
   if (except.length > 0) where('NOT (job IN (?))', except)
-  if (conditions.length === 0) return null
-  if (![queue ?? '', job ?? ''].every(mayBeStored)) return { numbers: [], condition: '1 = 0', values: [] }
-  const meant = conditions.join(' AND ')
-  const few = `SELECT lane FROM {lanes} WHERE ${meant} LIMIT ${mostNumbers + 1}`
-  const found = queue === undefined && job === undefined ? null : yield* wait(session.all<{ lane: number }>(few, values))
-  if (found !== null && found.length <= mostNumbers) {
-    const numbers = found.map(({ lane }) => lane)
-    return { numbers, condition: '{jobs}.lane IN (?)', values: [numbers] }
-  }
-  // A scalar subquery, so that no planner reads all lanes first.
-  return { numbers: null, condition: `(SELECT 1 FROM {lanes} WHERE {lanes}.lane = {jobs}.lane AND ${meant}) = 1`, values }
+  return { conditions, values }
+}
+
+function* numbersOf(
+  session: SqlSession,
+  meant: string,
+  values: readonly SqlValue[],
+  most: number,
+): Steps<readonly number[] | null> {
+  const few = `SELECT lane FROM {lanes} WHERE ${meant} LIMIT ${most + 1}`
+  const found = yield* wait(session.all<{ lane: number }>(few, values))
+  return found.length > most ? null : found.map(({ lane }) => lane)
 }

@@ -3,19 +3,16 @@ import { type JobState, jobStates, zeroCounts } from '../../../queue/contract/jo
 import type { CountOptions, HeldLease, JobCount, JobFilter, JobRecord } from '../../../queue/contract/store.ts'
 import type { ReadyPlace } from '../dialect.ts'
 import type { Counts, NamedCount } from '../lanes/counts.ts'
-import { type ChosenLanes, chosenLanes } from '../lanes/lane-choice.ts'
 import { laneColumns, mayBeStored } from '../lanes/lane-numbers.ts'
 import type { Lane, Lanes } from '../lanes/lanes.ts'
 import { isJobId } from '../rows/lease-token.ts'
 import { type HeldRow, heldColumns, heldLeaseOf, type RecordRow, recordColumns, recordOf } from '../rows/record.ts'
 import { isRunning, stateNumber } from '../rows/tables.ts'
 import type { SqlDatabase, SqlValue } from '../session.ts'
+import { Listing, type ListingParts } from './listing.ts'
 
 const columns = `${recordColumns.map((column) => `{jobs}.${column}`).join(', ')}, links.parent, links.root`
 const links = 'LEFT JOIN {links} AS links ON links.id = {jobs}.id'
-
-// Up to this many jobs, it is cheaper to find them by state and sort them than to scan all rows from the newest.
-const sortedAtMost = 10_000
 
 export interface LookingParts {
   readonly database: SqlDatabase
@@ -26,53 +23,22 @@ export interface LookingParts {
 /** Reads jobs and counts. */
 export class Looking {
   readonly #parts: LookingParts
+  readonly #listing: Listing
 
   constructor(parts: LookingParts) {
     this.#parts = parts
+    const records: ListingParts['records'] = (...query) => this.#recordsFrom(...query)
+    this.#listing = new Listing({ ...parts, records })
   }
 
   *get(id: string): Steps<JobRecord | null> {
     if (!isJobId(id)) return null
-    const [record] = yield* this.#records(`SELECT ${columns} FROM {jobs} ${links} WHERE {jobs}.id = ?`, [id])
+    const [record] = yield* this.#recordsFrom('{jobs}', 'WHERE {jobs}.id = ?', [id])
     return record ?? null
   }
 
-  /** Scans from the newest job, or, if few jobs match, reads all of those and sorts them. */
-  *list(filter: JobFilter): Steps<readonly JobRecord[]> {
-    const { state, group, root, isLinked, tag, before, limit } = filter
-    const lanes = yield* chosenLanes(this.#parts.database, filter)
-    if (lanes?.numbers?.length === 0 || (before !== undefined && !isJobId(before))) return []
-    const isAny = root === undefined && tag === undefined
-    const count = isAny && state !== undefined ? yield* this.#countOf(state, lanes) : null
-    if (count === 0) return []
-    const isRare = count !== null && state !== undefined && count <= sortedAtMost
-    const byLane = isRare && isSought(state, isLinked) && lanes?.numbers != null ? this.#parts.database.dialect.byLane : null
-    const conditions: string[] = []
-    const values: SqlValue[] = []
-    const where = (condition: string, value: SqlValue | undefined | null) => {
-      if (value === undefined || value === null) return
-      conditions.push(condition)
-      values.push(value)
-    }
-    where('{jobs}.id IN (SELECT id FROM {links} WHERE root = ?)', root)
-    where('tagged.tag = ?', tag)
-    if (lanes !== null) {
-      conditions.push(byLane === null ? lanes.condition : `${byLane.is} AND ${byLane.at} IN (?)`)
-      values.push(...lanes.values)
-    }
-    where('{jobs}.grp = ?', group)
-    where(tag === undefined ? '{jobs}.id < ?' : 'tagged.job_id < ?', before)
-    if (isLinked === true) conditions.push('{jobs}.linked = 1')
-    const whole = { from: isAny ? '{jobs by PRIMARY}' : '{jobs}', is: null }
-    const { from, is } = isRare && byLane === null ? this.#inState(state) : { ...whole, ...(byLane && { from: byLane.from }) }
-    if (state !== undefined) conditions.push(is ?? `{jobs}.state + 0 = ${stateNumber[state]}`)
-    const meant = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
-    const order = isRare || root !== undefined ? sorted : tag === undefined ? '{jobs}.id' : 'tagged.job_id'
-    const table = tag === undefined ? from : `{tags} AS tagged JOIN ${from} ON {jobs}.id = tagged.job_id`
-    return yield* this.#records(`SELECT ${columns} FROM ${table} ${links} ${meant} ORDER BY ${order} DESC LIMIT ?`, [
-      ...values,
-      limit,
-    ])
+  list(filter: JobFilter): Steps<readonly JobRecord[]> {
+    return this.#listing.list(filter)
   }
 
   *jobCounts({ oldest = false, isSum = false, queue, job }: CountOptions): Steps<readonly JobCount[]> {
@@ -151,19 +117,8 @@ export class Looking {
     return rows.sort(byChoice).map((row) => heldLeaseOf(row, lanes.get(row.lane)))
   }
 
-  /** An upper bound for the number of matching jobs. */
-  *#countOf(state: JobState, lanes: ChosenLanes | null): Steps<number> {
-    const { counts } = this.#parts
-    const numbers = lanes?.numbers ?? null
-    const rows = yield* wait(numbers === null ? counts.together() : counts.of(numbers))
-    return rows.filter((row) => row.state === stateNumber[state]).reduce((sum, { jobs }) => sum + jobs, 0)
-  }
-
-  /** Jobs that wait for others are found through the links, because not every engine has an index of them. */
-  #inState(state: JobState): { readonly from: string; readonly is: string } {
-    const { from, is } = this.#parts.database.dialect.inState(stateNumber[state])
-    if (state !== 'blocked') return { from, is }
-    return { from, is: `${is} AND {jobs}.id IN (SELECT id FROM {links} WHERE gives_up_at IS NOT NULL)` }
+  #recordsFrom(tables: string, rest: string, values: readonly SqlValue[]): Steps<readonly JobRecord[]> {
+    return this.#records(`SELECT ${columns} FROM ${tables} ${links} ${rest}`, values)
   }
 
   *#records(sql: string, values: readonly SqlValue[]): Steps<readonly JobRecord[]> {
@@ -176,11 +131,3 @@ export class Looking {
     return rows.map((row, index) => recordOf(row, found[index]))
   }
 }
-
-/** Whether such jobs can be found by lane: see `isSoughtByLane`. */
-function isSought(state: JobState, isLinked: true | undefined): boolean {
-  return state !== 'ready' && state !== 'running' && (state !== 'succeeded' || isLinked === true)
-}
-
-/** An expression that no index contains: otherwise a planner might scan all rows to find these few in order. */
-const sorted = "CONCAT({jobs}.id, '')"

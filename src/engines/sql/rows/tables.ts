@@ -13,12 +13,9 @@ export const stateNumber = {
 /** Conditions on jobs that are found by id. Written as a sum, so that no planner prefers the index of all jobs in that state. */
 export const isReady = 'state + 0 = 0'
 export const isRunning = 'state + 0 = 3'
-/**
- * Jobs that are also found by lane: those that wait for a time or for other jobs, that ended without success, or that ended in a
- * workflow. As a product, it is quick to evaluate for all others: those that are ready, are running, or succeeded outside of
- * workflows.
- */
-export const isSoughtByLane = 'state * (state - 3) * (state - 4 + linked) <> 0'
+/** Jobs that are listed by lane and state: all but those that are ready or running, which have indexes of their own. */
+export const isListed = 'state * (state - 3) <> 0'
+export const isGrouped = "grp <> ''"
 export const crowdIsReady = `${isReady} AND crowd IS NOT NULL`
 
 /**
@@ -326,7 +323,15 @@ export const indexes: readonly Index[] = [
     isOfStates: true,
     since: 7,
   },
-  { name: 'jobs_lane', table: 'jobs', columns: ['lane', 'id'], where: isSoughtByLane, isOfStates: true, since: 7 },
+  {
+    name: 'jobs_listed',
+    table: 'jobs',
+    columns: ['lane', 'state', 'linked', 'id'],
+    where: isListed,
+    isOfStates: true,
+    since: 10,
+  },
+  { name: 'jobs_group', table: 'jobs', columns: ['grp', 'lane', 'id'], where: isGrouped, since: 10 },
   { name: 'jobs_scheduled', table: 'jobs', columns: ['run_at', 'id'], where: 'state = 1', isOfStates: true },
   { name: 'jobs_running', table: 'jobs', columns: ['lease_until'], where: 'state = 3', isOfStates: true },
   { name: 'jobs_ended', table: 'jobs', columns: ['state', 'finished_at'], where: 'state >= 4', isOfStates: true },

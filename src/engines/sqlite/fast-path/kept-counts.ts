@@ -38,6 +38,11 @@ export class KeptCounts extends Counts {
     return this.#database.all(`SELECT state, jobs FROM {counts} WHERE lane = ${allLanes}`)
   }
 
+  override lanesIn(state: number, limit: number): readonly Pick<LaneCount, 'lane'>[] {
+    const filled = `lane > ${allLanes} AND state = ${state} AND jobs > 0`
+    return this.#database.all(`SELECT lane FROM {counts} WHERE ${filled} LIMIT ${limit}`)
+  }
+
   override noteEntries(entries: number): void {
     this.#changes += entries
     if (this.#changes < sweepAfter) return

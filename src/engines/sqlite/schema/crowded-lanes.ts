@@ -1,6 +1,10 @@
 import type { Migration } from '../../../queue/contract/migration.ts'
 import { crowdedFrom, mostSingleLanes } from '../../sql/lanes/lane-numbers.ts'
 
+/** For lists of a lane, until `listsByLane`. */
+export const laneIndex =
+  'CREATE INDEX treadle_jobs_lane ON treadle_jobs (lane, id) WHERE state * (state - 3) * (state - 4 + linked) <> 0'
+
 /**
  * Support for many lanes: all beyond the first ones are crowded, with jobs that record their own order, and lane 0 counts the
  * jobs of all lanes together. Lanes with running jobs keep their numbers, because settling a job names its lane.
@@ -22,7 +26,7 @@ export const crowdedLanes: Migration = {
     'INSERT INTO treadle_counts (lane, state, jobs) SELECT 0, state, sum(jobs) FROM treadle_counts GROUP BY state',
     'CREATE INDEX treadle_lanes_job ON treadle_lanes (job, queue)',
     'CREATE INDEX treadle_jobs_crowd ON treadle_jobs (crowd, run_at, id) WHERE state + 0 = 0 AND crowd IS NOT NULL',
-    'CREATE INDEX treadle_jobs_lane ON treadle_jobs (lane, id) WHERE state * (state - 3) * (state - 4 + linked) <> 0',
+    laneIndex,
   ],
   down: [
     'DROP INDEX treadle_jobs_crowd',

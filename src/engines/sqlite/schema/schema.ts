@@ -2,6 +2,7 @@ import type { Migration } from '../../../queue/contract/migration.ts'
 import { converted } from './converting.ts'
 import { crowdedLanes } from './crowded-lanes.ts'
 import { firstMigrations } from './first-schemas.ts'
+import { listsByLane } from './lists-by-lane.ts'
 import { statistics } from './statistics.ts'
 
 /**
@@ -247,4 +248,5 @@ export const sqliteMigrations: readonly Migration[] = [
   crowdedLanes,
   statistics,
   events,
+  listsByLane,
 ]

@@ -102,7 +102,7 @@ export class Jobs {
   }
 
   /** In the order in which they ended. */
-  ended(state: FinalState): Iterable<StoredJob> {
+  ended(state: FinalState): ReadonlySet<StoredJob> {
     return this.#ended.get(state) as Set<StoredJob>
   }
 
@@ -163,7 +163,7 @@ export class Jobs {
   /** Replaces the envelope of a waiting job. */
   amend(job: StoredJob, envelope: Envelope, state: JobState): void {
     const change = () => {
-      job.envelope = envelope
+      this.arrivals.amend(job, envelope)
       job.runAt = envelope.runAt
       job.state = state
     }
@@ -179,7 +179,7 @@ export class Jobs {
   /** Replaces the envelope of a running or ended job, which keeps its place among the others. */
   amendInPlace(job: StoredJob, envelope: Envelope): void {
     this.#countInPlace(job, -1)
-    job.envelope = envelope
+    this.arrivals.amend(job, envelope)
     job.runAt = envelope.runAt
     this.#countInPlace(job, 1)
   }

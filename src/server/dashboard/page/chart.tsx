@@ -101,7 +101,7 @@ export function ThroughputChart({ series }: { readonly series: SeriesView }) {
                 </span>
               )),
             ]}
-        <span class="muted">per {duration(stepMs)}</span>
+        <span class="muted">per {stepMs === 60_000 ? 'minute' : stepMs === 3_600_000 ? 'hour' : duration(stepMs)}</span>
       </figcaption>
       <Table series={series} />
     </figure>
@@ -170,7 +170,7 @@ export function TimesChart({ series, what }: { readonly series: SeriesView; read
             {shown === null ? '' : ` ${duration(shown[index] as number)}`}
           </span>
         ))}
-        <span class="muted">estimates from a sample</span>
+        <span class="muted">estimates</span>
       </figcaption>
     </figure>
   )

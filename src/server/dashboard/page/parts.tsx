@@ -105,14 +105,15 @@ export function JobLink({ id, children }: { readonly id: string; readonly childr
 }
 
 /** Each tag links to all jobs that have it. */
-export function TagList({ tags }: { readonly tags: readonly string[] }) {
+export function TagList({ tags, most = tags.length }: { readonly tags: readonly string[]; readonly most?: number }) {
   return (
     <>
-      {tags.map((tag) => (
+      {tags.slice(0, most).map((tag) => (
         <a key={tag} class="badge" href={toJobs(`tag:${quoted(tag)}`)}>
           <Text>{tag}</Text>
         </a>
       ))}
+      {tags.length > most && <span class="muted">+{exact(tags.length - most)}</span>}
     </>
   )
 }
@@ -196,7 +197,7 @@ export function Problem({ problem }: { readonly problem: Pick<ProblemView, 'deta
   if (problem === null) return null
   return (
     <div class="problem" role="alert">
-      <Icon name="warning" /> {problem.detail || problem.title}
+      <Icon name="warning" /> <Text>{problem.detail || problem.title}</Text>
     </div>
   )
 }
@@ -226,7 +227,7 @@ export function SearchedTo({
   return (
     <div class="searched">
       <span>
-        {next === null ? 'That is all: ' : ''}searched {exact(searched.jobs)} {searched.jobs === 1 ? 'job' : 'jobs'}
+        {next === null ? 'End of the list: ' : ''}searched {exact(searched.jobs)} {searched.jobs === 1 ? 'job' : 'jobs'}
         {searched.until !== null && (
           <>
             , back to <Instant at={searched.until} />
@@ -235,7 +236,7 @@ export function SearchedTo({
       </span>
       {next !== null && (
         <button type="button" onClick={onMore} disabled={busy}>
-          {busy ? 'Searching …' : 'Search on'}
+          {busy ? 'Searching …' : 'Search further'}
         </button>
       )}
     </div>

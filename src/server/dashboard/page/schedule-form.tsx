@@ -86,7 +86,7 @@ export function ScheduleForm({ first, isNew }: { readonly first: ScheduleDraft; 
               Cancel
             </a>
             <button type="submit" class="primary" disabled={busy.value}>
-              {isNew ? 'Store it' : 'Change it'}
+              {isNew ? 'Save schedule' : 'Save changes'}
             </button>
           </div>
         </form>
@@ -157,13 +157,13 @@ function Fields({ draft, set, problemOf, isNew }: FieldsProps) {
       {kind === 'cron' && text('timezone', 'Time zone', timezone, { placeholder: 'UTC', list: 'zones' })}
       {text('until', 'Until (an instant, or nothing)', until, { placeholder: '2027-01-01T00:00:00Z' })}
       {choice('misfire', 'Runs that were missed', misfire, [
-        ['', 'as usual'],
+        ['', 'default'],
         ['latest', 'make up for the latest'],
         ['skip', 'leave them out'],
         ['all', 'make up for all'],
       ])}
       {choice('overlap', 'While the run before has not ended', overlap, [
-        ['', 'as usual'],
+        ['', 'default'],
         ['skip', 'skip the run'],
         ['queue', 'wait for it'],
         ['allow', 'run beside it'],

@@ -22,8 +22,8 @@ export function WorkerTable({ workers }: { readonly workers: readonly WorkerRow[
             <th>queues</th>
             <th class="num">jobs</th>
             <th>schedules</th>
-            <th>since</th>
-            <th>last sign</th>
+            <th>started</th>
+            <th>last seen</th>
           </tr>
         </thead>
         <tbody>
@@ -36,7 +36,9 @@ export function WorkerTable({ workers }: { readonly workers: readonly WorkerRow[
                 {worker.breaker !== 'closed' && <span class="badge bad">breaker {worker.breaker}</span>}
               </td>
               <td class="num">{worker.pid}</td>
-              <td>{worker.version}</td>
+              <td>
+                <Text>{worker.version}</Text>
+              </td>
               <td class="num">
                 <Load worker={worker} />
               </td>

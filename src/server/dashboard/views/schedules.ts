@@ -175,6 +175,8 @@ async function calendarRow(deps: ViewDeps, each: Known, from: number, to: number
   const ahead =
     schedule === null || !isRunning || to <= now ? [] : nextOf(schedule, nextAt, Math.max(now, from - 1), mostOccurrences)
   const future = ahead.filter(({ at }) => at >= from && at < to).map(({ at, note }) => ({ at, note }))
-  const isDense = past.length + future.length > (to - from) / (15 * 60_000)
+  // Runs that were cut off are too many to be drawn as well.
+  const isCut = [past, future].some(({ length }) => length >= mostOccurrences)
+  const isDense = isCut || past.length + future.length > (to - from) / (15 * 60_000)
   return { name, state, past: past.map(runView), future, isDense, isEstimate: schedule?.kind === 'repeat' }
 }

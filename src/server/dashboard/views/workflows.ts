@@ -12,7 +12,7 @@ const pageSize = 25
 const mostMembers = 500
 const budget = { rows: 5_000, bytes: 32 * 1024 * 1024, ms: 600 }
 
-/** Workflows are found through their jobs: reads the newest jobs until it has found enough workflows. */
+/** Workflows are found through their jobs: reads the newest jobs of workflows until it has found enough of them. */
 export async function workflowPage(
   { store, clock }: ViewDeps,
   { grant }: Viewer,
@@ -22,7 +22,7 @@ export async function workflowPage(
   const { next, searched } = await walk(
     store,
     clock,
-    { filter: {}, grant, cursor, budget, rowsAtOnce: 200 },
+    { filter: { isLinked: true }, grant, cursor, budget, rowsAtOnce: 200 },
     ({ root, ...record }) => {
       // The first of its jobs gives the workflow its name.
       if (root !== null) roots.set(root, { root, ...record })

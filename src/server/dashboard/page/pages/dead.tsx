@@ -109,7 +109,7 @@ function filterOf({ job }: ErrorGroup): string {
 function Groups({ groups, onDone }: { readonly groups: readonly ErrorGroup[]; readonly onDone: () => void }) {
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label="Errors">
-      <table>
+      <table class="stack">
         <thead>
           <tr>
             <th class="grow">error</th>
@@ -134,25 +134,27 @@ function Groups({ groups, onDone }: { readonly groups: readonly ErrorGroup[]; re
                 </a>
                 {group.code !== null && <span class="badge">{visible(group.code)}</span>}
               </td>
-              <td>
+              <td data-label="job">
                 <a href={toJobs(filterOf(group))}>
                   <Text>{group.job}</Text>
                 </a>
               </td>
-              <td>
+              <td data-label="queue">
                 <Text>{group.queues.join(', ')}</Text>
               </td>
-              <td>
+              <td data-label="why">
                 <Text>{group.reasons.join(', ')}</Text>
               </td>
-              <td>
+              <td data-label="7 days">
                 <Spark values={group.days} label={`${group.days.join(', ')} in the last seven days`} />
               </td>
-              <td class="num">{count(group.jobs)}</td>
-              <td>
+              <td class="num" data-label="jobs">
+                {count(group.jobs)}
+              </td>
+              <td data-label="first">
                 <Ago at={group.firstAt} />
               </td>
-              <td>
+              <td data-label="last">
                 <Ago at={group.lastAt} />
               </td>
               <td class="end">{may() && <GroupActions group={group} onDone={onDone} />}</td>

@@ -79,7 +79,7 @@ export function Engine() {
         </Card>
         <Card title="What the doctor found" actions={actions}>
           {data.findings === null ? (
-            <Empty title="Nobody has asked it yet">
+            <Empty title="Not run yet">
               <p>
                 It looks at the schema, settings, indexes, connections and clocks, and changes nothing. It may read the whole file
                 of a large queue.

@@ -259,7 +259,11 @@ function Running({ view: { running, counts } }: { readonly view: OverviewView })
                 </JobLink>
               </span>
               <span class="muted">
-                {progress !== null && <Progress value={progress} label={`Progress of ${job}`} />}{' '}
+                {progress !== null && (
+                  <>
+                    <Progress value={progress} label={`Progress of ${job}`} /> ·{' '}
+                  </>
+                )}
                 {startedAt !== null && duration(Math.max(0, now() - startedAt))}
               </span>
             </li>

@@ -188,11 +188,11 @@ function Detail({ name }: { readonly name: string }) {
         </div>
         <div class="tile">
           <span class="tile-label">time to empty</span>
-          <span class="tile-value">{emptyText(data)}</span>
+          <span class="tile-value tile-words">{emptyText(data)}</span>
         </div>
         <div class="tile">
           <span class="tile-label">limits</span>
-          <span class="tile-value">{limitsText(data)}</span>
+          <span class="tile-value tile-words">{limitsText(data)}</span>
         </div>
       </div>
       <div class="grid-2">
@@ -237,7 +237,7 @@ function Detail({ name }: { readonly name: string }) {
           </div>
           {data.more > 0 && <p class="footnote">{count(data.more)} more are not listed.</p>}
         </Card>
-        <Card title="Who takes from it" wide>
+        <Card title="Workers of this queue" wide>
           <WorkerTable workers={data.workers} />
         </Card>
       </div>

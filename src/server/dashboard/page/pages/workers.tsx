@@ -60,7 +60,7 @@ function Detail({ owner }: { readonly owner: string }) {
           <span class="tile-value">{data.breaker}</span>
         </div>
         <div class="tile">
-          <span class="tile-label">last sign of life</span>
+          <span class="tile-label">last seen</span>
           <span class="tile-value">
             <Ago at={data.seenAt} />
           </span>

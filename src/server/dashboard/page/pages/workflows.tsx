@@ -63,7 +63,7 @@ function List() {
                     <th>done</th>
                     <th class="num">failed</th>
                     <th class="num">jobs</th>
-                    <th>made</th>
+                    <th>created</th>
                     <th>id</th>
                   </tr>
                 </thead>
