@@ -63,7 +63,7 @@ async function beanstalkdServer(url) {
     let received = ''
     socket.on('error', reject).on('data', (data) => {
       received += data
-      if (/^OK \d+\r\n[^]*\r\n$/.test(received)) resolve(received)
+      if (/^OK \d+\r\n.*\r\n$/s.test(received)) resolve(received)
     })
     socket.write('stats\r\n')
   })
