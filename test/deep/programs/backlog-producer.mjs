@@ -29,8 +29,8 @@ async function workflow(name) {
   )
 }
 
-const every2s = { cron: '*/2 * * * * *', misfire: { kind: 'all', within: '1d', cap: 10_000 }, overlap: 'queue' }
-await jobs.schedules.upsert('tick', { job: 'tick', ...every2s })
+const everyTenSeconds = { cron: '*/10 * * * * *', misfire: { kind: 'all', within: '1d', cap: 10_000 }, overlap: 'queue' }
+await jobs.schedules.upsert('tick', { job: 'tick', ...everyTenSeconds })
 for (let number = 0; number < count; number += 500) {
   const plain = Array.from({ length: 420 }, (_, index) => `n${number + index}`)
   const delayed = Array.from({ length: 40 }, (_, index) => `d${number + index}`)
