@@ -1,6 +1,7 @@
 import { coordinatedGaps as ofBeanstalkd } from '../backends/coordinated-gaps.ts'
 
-const noPriority = 'Service Bus has no priorities: it hands over as many jobs as are asked for, in the order in which they were sent'
+const noPriority =
+  'Service Bus has no priorities: it hands over as many jobs as are asked for, in the order in which they were sent'
 const byTakeover = 'the memory engine lists jobs in the order in which they were stored, which is that of their claims here'
 const tooSlow = 'it counts after every step, and each count peeks at every message'
 
