@@ -10,7 +10,6 @@ const names = [
   '{x}',
   '}{',
   'a b',
-  'a\tb',
   '日本語 😀',
   "o'brien",
   '"quoted"',
