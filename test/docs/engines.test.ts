@@ -5,6 +5,8 @@ import { beanstalkdGaps, shownElsewhere } from '../backends/beanstalkd-gaps.ts'
 import { coordinatedGaps } from '../backends/coordinated-gaps.ts'
 import { memoryGaps } from '../backends/memory-gaps.ts'
 import { redisGaps } from '../backends/redis-gaps.ts'
+import { coordinatedGaps as besideServiceBus } from '../service-bus/coordinated-gaps.ts'
+import { gaps as serviceBusGaps } from '../service-bus/gaps.ts'
 
 type Gaps = Readonly<Record<string, string>>
 
@@ -17,6 +19,8 @@ const engines: Readonly<Record<string, Gaps>> = {
   memory: memoryGaps,
   Beanstalkd: beanstalkdGaps,
   'Beanstalkd with Redis beside it': { ...redisGaps, ...coordinatedGaps },
+  'Service Bus': serviceBusGaps,
+  'Service Bus with a store beside it': { ...memoryGaps, ...besideServiceBus },
 }
 
 const groups = [...new Set(conformanceTitles.map(({ group }) => group))]

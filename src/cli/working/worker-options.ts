@@ -4,6 +4,7 @@ import type { JobDefinition } from '../../definition/definition.ts'
 import { workerConfig } from '../../worker/config.ts'
 import type { DaemonOptions, RunOptions, WorkKind } from '../../worker/options.ts'
 import { UsageError } from '../failure.ts'
+import type { GlobalOptions } from '../session.ts'
 import { collect, duration, queues, share, wholeNumber } from '../values.ts'
 
 /** The options shared by the commands that run jobs. */
@@ -16,7 +17,6 @@ export interface WorkerCommandOptions {
   readonly maxLoad?: number
   readonly scheduler: boolean
   readonly single?: boolean
-  readonly backend?: string
 }
 
 export function workerOptions(command: Command): Command {
@@ -27,14 +27,14 @@ export function workerOptions(command: Command): Command {
     .option('--lease <duration>', 'how long a job stays claimed without a heartbeat (default: 30s)', duration)
     .option('--ageing <duration>', 'raise the priority of a waiting job by one level per this time (default: none)', duration)
     .option('--max-load <share>', 'run fewer concurrent jobs while CPU use is above this share, such as 0.8', share)
-    .option('--backend <name>', 'only use this one of several backends')
     .option('--no-scheduler', 'do not follow schedules')
     .addOption(new Option('--single', 'only follow schedules while no other --single scheduler does').conflicts('scheduler'))
 }
 
 /** Only the options given on the command line; the rest is left to the config and the defaults. */
-export function givenWorkerOptions(options: WorkerCommandOptions): Pick<RunOptions, CommonName> {
-  const { concurrency, queue, job, lease, ageing, maxLoad, scheduler, single, backend } = options
+export function givenWorkerOptions(options: WorkerCommandOptions, command: Command): Pick<RunOptions, CommonName> {
+  const { concurrency, queue, job, lease, ageing, maxLoad, scheduler, single } = options
+  const { backend } = command.optsWithGlobals<GlobalOptions>()
   return {
     ...(concurrency !== undefined && { concurrency }),
     ...(queue && { queues: queue }),

@@ -92,8 +92,9 @@ export async function tellStart(
   kind: Working['kind'],
   options: DaemonOptions & { readonly processes?: number },
 ): Promise<void> {
-  const { url, configPath } = project
-  const { concurrency = 10, queues, jobs: only, scheduler = true, processes } = options
+  const { configPath } = project
+  const { concurrency = 10, queues, jobs: only, scheduler = true, processes, backend } = options
+  const url = backend === undefined ? await urlsOf(jobs, project.url) : project.url
   const definitions = jobs.definitions()
   const names = only ?? definitions.map(({ job }) => job)
   const schedules = await followedCount(jobs, options)
@@ -105,6 +106,13 @@ export async function tellStart(
   tell(out, { event: 'worker:started', ...started }, startText(started))
   const note = unusedQueuesNote(definitions, queues)
   if (note !== undefined) out.note(note)
+}
+
+/** With several backends, it works on all of them. */
+async function urlsOf(jobs: Treadle, url: string): Promise<string> {
+  const [, ...names] = await jobs.backendNames()
+  const others = await Promise.all(names.map((name) => jobs.backend(name)))
+  return [url, ...others.map((other) => other.url)].join(', ')
 }
 
 export function tell(out: Output, event: object, text: string): void {

@@ -30,6 +30,7 @@ export async function openRedisUpkeep(options: RedisOptions): Promise<OpenUpkeep
 async function openQueue(config: RedisConfig): Promise<RedisBackend> {
   const { client, server, place } = await connect(config)
   try {
+    await refuseOtherDatabase(server, config)
     const settings = await settingsOf(server)
     refuseUnfit(settings, config)
     await refuseOldLayout(server, config.prefix)
@@ -63,6 +64,17 @@ async function connect(config: RedisConfig) {
 
 function disconnect({ client: given }: RedisConfig, client: RedisClient): void {
   if (given === null) client.disconnect()
+}
+
+/** If the server has no database with this number, the driver stays in database 0 without a word. */
+async function refuseOtherDatabase(server: RedisServer, { client, database, cluster }: RedisConfig): Promise<void> {
+  if (client !== null || cluster || database === 0) return
+  const [, used] = /(?:^| )db=(\d+)/.exec(String(await server.command('CLIENT', 'INFO'))) ?? []
+  if (used === undefined || Number(used) === database) return
+  throw new TreadleError(
+    'CONFIG_INVALID',
+    `Redis has no database ${database}: see its setting "databases", which is 16 by default`,
+  )
 }
 
 /** Builds before 0.1.0 kept all counts in one hash and had fewer indexes. */

@@ -2,6 +2,7 @@ import type { Answer } from '../../core/answer.ts'
 import type { WorkTransaction } from '../../definition/transactions/sql-transaction.ts'
 import type { Envelope, Sealed } from '../../envelope/envelope.ts'
 import type { KeyPattern } from '../claiming/key-pattern.ts'
+import type { Backlog } from './backlog.ts'
 import type { AttemptError, DeadReason } from './failure.ts'
 import type { ClaimRules } from './limits.ts'
 import type { OnceMark } from './once-mark.ts'
@@ -64,6 +65,8 @@ export interface QueueBackend extends AsyncDisposable {
    * it is claimed.
    */
   readonly recordsFrom?: 'claim'
+  /** Counts what a broker holds. Absent if `store` counts all jobs, or nothing can. */
+  readonly backlog?: Backlog
   /** State shared between workers. Absent if the engine has none. */
   readonly coordination?: Coordination
   /** Commits jobs together with the program's own writes. Absent if the queue is not in a SQL database. */

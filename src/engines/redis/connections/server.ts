@@ -2,7 +2,7 @@ import { messageOf, TreadleError } from '../../../core/errors.ts'
 import { nextTurn, pause, systemClock } from '../../../core/time/clock.ts'
 import type { Need } from '../units/needs.ts'
 import type { RedisClient } from './client.ts'
-import { whenReady } from './connection.ts'
+import { isDenied, whenReady } from './connection.ts'
 import type { Script } from './script.ts'
 
 export interface RedisServerOptions {
@@ -158,7 +158,7 @@ const unavailable = /^(LOADING|READONLY|CLUSTERDOWN|MASTERDOWN|TRYAGAIN|NOREPLIC
 function failureOf(thrown: unknown, place: string): TreadleError {
   const message = messageOf(thrown)
   const text = `Redis at ${place}: ${message}`
-  if (/^(NOAUTH|WRONGPASS|NOPERM)/.test(message)) return new TreadleError('DATABASE_DENIED', text, { cause: thrown })
+  if (isDenied(thrown)) return new TreadleError('DATABASE_DENIED', text, { cause: thrown })
   if (/^OOM\b/.test(message) || /-OOM/.test(message)) {
     const advice = 'Its memory is full (maxmemory): give it more, or keep finished jobs for a shorter time'
     return new TreadleError('DATABASE_UNWRITABLE', `${text}. ${advice}`, { cause: thrown })
