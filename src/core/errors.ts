@@ -1,5 +1,6 @@
 import { maskError, masked } from './text/masking.ts'
 import { shown } from './text/shown.ts'
+import { visible } from './text/visible.ts'
 
 /** Every error code. `docs/errors.md` explains each of them; a code never changes its meaning. */
 export const errorCodes = [
@@ -80,7 +81,8 @@ export class TreadleError extends Error {
   readonly code: ErrorCode
 
   constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
-    super(masked(message), options)
+    // Messages quote names and texts that others have chosen, and are printed wherever the error ends up.
+    super(visible(masked(message)), options)
     maskError(options?.cause)
     this.name = 'TreadleError'
     this.code = code
