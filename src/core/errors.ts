@@ -82,11 +82,19 @@ export class TreadleError extends Error {
 
   constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
     // Messages quote names and texts that others have chosen, and are printed wherever the error ends up.
-    super(visible(masked(message)), options)
+    super(visible(masked(shortened(message))), options)
     maskError(options?.cause)
     this.name = 'TreadleError'
     this.code = code
   }
+}
+
+/** Longer than any list of problems, and shorter than a name with which someone wants to fill a log. */
+const longestMessage = 10_000
+
+function shortened(message: string): string {
+  if (message.length <= longestMessage) return message
+  return `${message.slice(0, longestMessage)}… (${message.length} characters)`
 }
 
 /** Throw this from a handler for a failure that retrying cannot fix: the job becomes `dead` at once. */
