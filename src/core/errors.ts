@@ -82,7 +82,7 @@ export class TreadleError extends Error {
 
   constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
     // Messages quote names and texts that others have chosen, and are printed wherever the error ends up.
-    super(visible(masked(shortened(message))), options)
+    super(visible(shortened(masked(message))), options)
     maskError(options?.cause)
     this.name = 'TreadleError'
     this.code = code
