@@ -72,7 +72,7 @@ const checks: Readonly<Record<string, Check>> = {
 export function readLine(text: string, line: number): FileLine {
   const value = parsed(text, line)
   const [kind, ...others] = Object.keys(value)
-  const check = kind === undefined ? undefined : checks[kind]
+  const check = kind !== undefined && Object.hasOwn(checks, kind) ? checks[kind] : undefined
   if (kind === undefined || check === undefined || others.length > 0) {
     throw invalid(line, `it is none of ${Object.keys(checks).join(', ')}`)
   }

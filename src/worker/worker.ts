@@ -220,6 +220,7 @@ export class Worker {
     patience.cancel()
     await this.#deps.isolates?.close()
     await this.#deps.logs?.flushed()
+    this.#hands.leave()
     this.#vitals.stop()
   }
 
