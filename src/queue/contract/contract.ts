@@ -31,6 +31,11 @@ export interface QueueBackend extends AsyncDisposable {
    */
   send(envelopes: readonly Envelope[]): Promise<readonly SendReceipt[]>
   /**
+   * Like `send`, for one batch in slices: each is stored while the next one is made. All slices are taken before this returns. If
+   * one cannot be made, nothing is stored. Present only if it is faster than `send`.
+   */
+  sendSlices?(slices: Iterable<readonly Envelope[]>): Promise<readonly SendReceipt[]>
+  /**
    * Claims due jobs, best first, and counts the attempt, so that the count survives a crash of the worker. Never blocks. Also
    * returns expired leases to the queue.
    */
