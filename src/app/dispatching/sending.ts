@@ -168,13 +168,13 @@ export class Sending {
 
   /** Signs a part at once and sends it when it is called, or does both slice by slice if the backend can store slices. */
   #part(size: number, seal: (index: number) => Envelope): () => Promise<readonly SendReceipt[]> {
-    const backend = this.#backend
+    const { slices: sliced } = this.#backend
     const sealed = (from: number, to: number) => {
       const envelopes: Envelope[] = []
       for (let index = from; index < to; index++) envelopes.push(seal(index))
       return envelopes
     }
-    if (backend.sendSlices === undefined || size <= sliceLength) {
+    if (sliced === undefined || size <= sliceLength) {
       const envelopes = sealed(0, size)
       return () => this.#send(envelopes)
     }
@@ -186,7 +186,7 @@ export class Sending {
         yield slice
       }
     }
-    return () => this.#sendingBy(async () => backend.sendSlices?.(slices()) ?? [])(envelopes)
+    return () => this.#sendingBy(() => sliced.send(slices()))(envelopes)
   }
 
   /** A way to send that observers and listeners are told of. */

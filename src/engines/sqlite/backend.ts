@@ -78,14 +78,16 @@ function sqliteBackend(access: Access, wakeFile: WakeFile, joining: Joining, clo
       for (const [index, receipt] of taken) receipts[index] = receipt
       return receipts
     },
-    async sendSlices(slices) {
-      const receipts: SendReceipt[] = []
-      const taken = await access.sendSlices(flattenSlices(slices, receipts), readTime(clock))
-      wakeFile.touch()
-      // As in `send`: the job that a duplicate refers to may not be on disk yet.
-      if (taken.length > 0) await logSync.sync()
-      for (const [index, receipt] of taken) receipts[index] = receipt
-      return receipts
+    slices: {
+      async send(slices) {
+        const receipts: SendReceipt[] = []
+        const taken = await access.sendSlices(flattenSlices(slices, receipts), readTime(clock))
+        wakeFile.touch()
+        // As in `send`: the job that a duplicate refers to may not be on disk yet.
+        if (taken.length > 0) await logSync.sync()
+        for (const [index, receipt] of taken) receipts[index] = receipt
+        return receipts
+      },
     },
     async lease(request) {
       const args: Parameters<Engine['lease']> = [{ ...request, jobs: claimable.of(request.jobs) }, randomToken(), readTime(clock)]

@@ -33,7 +33,7 @@ describe.each([true, false])('a batch that is sent in slices, with fast paths %s
   }
 
   const slice = (length: number) => Array.from({ length }, () => envelope())
-  const send = (slices: Iterable<readonly Envelope[]>) => backend.sendSlices?.(slices) ?? Promise.reject(new Error('no slices'))
+  const send = (slices: Iterable<readonly Envelope[]>) => backend.slices?.send(slices) ?? Promise.reject(new Error('no slices'))
   const stored = () => query<{ id: string }>(path, 'SELECT id FROM treadle_jobs ORDER BY id').map(({ id }) => id)
   const idsOf = (envelopes: readonly Envelope[]) => envelopes.map(({ id }) => id)
 
