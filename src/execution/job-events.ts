@@ -42,16 +42,18 @@ export interface EndedRun {
   readonly event: RunEvent
   readonly outcome: Outcome
   readonly durationMs: number
-  /** Called only if there are listeners. */
-  readonly subject: () => EventSubject
+  /** Called only if there are listeners, with the result of a job that succeeded. */
+  readonly subject: (result?: string | null) => EventSubject
 }
 
 /** Emits how a run ended, after that is on disk. */
 export function emitEnd(events: JobEvents, { event, outcome, durationMs, subject }: EndedRun): void {
   switch (outcome.kind) {
     case 'done': {
-      const { result } = outcome
-      if (events.has('job:succeeded')) events.emit('job:succeeded', { ...event, durationMs }, { ...subject(), result })
+      // Field by field: most runs end here, and V8 copies objects several times slower.
+      const { id, job, name, queue, attempt } = event
+      if (events.has('job:succeeded'))
+        events.emit('job:succeeded', { id, job, name, queue, attempt, durationMs }, subject(outcome.result))
       return
     }
     case 'retry':

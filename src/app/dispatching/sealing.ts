@@ -184,6 +184,11 @@ export function sealJob(planned: Plan, payload: WrittenPayload, deps: SealingDep
   const { place, number } = particulars
   const id = particulars.id ?? place?.id ?? deps.newId()
   const { keys } = deps
+  if (place === undefined && plan.waitsFor.length === 0 && payload.uniqueKey === null) {
+    // Most jobs have no links and no unique key, and so no marks of them.
+    const delivery = deliveryOf(plan, payload, deps.now(), null, number ?? null)
+    return stamp(stampFor(plan, payload.idempotencyKey, deps.encrypts ?? false, noMarks), id, payload.text, delivery, keys)
+  }
   const unsealed = linksOf(plan, id, place)
   const links = unsealed === null || keys === null ? unsealed : vouched(unsealed, id, jobOf(plan), place?.parentJob, keys)
   const delivery = deliveryOf(plan, payload, deps.now(), links, number ?? null)
@@ -223,9 +228,11 @@ export function keyMarkOf(uniqueKey: string): string {
 
 type Marks = Pick<Identity, 'waitsFor' | 'keyMark' | 'parentMark'>
 
+const noMarks: Marks = {}
+
 /** Jobs of the same plan share a stamp, because only their ids differ, unless a job has keys or marks of its own. */
 function stampFor(plan: Plan, idempotencyKey: string | null, encrypts: boolean, marks: Marks): Stamp {
-  const isItsOwn = idempotencyKey !== null || Object.keys(marks).length > 0
+  const isItsOwn = idempotencyKey !== null || (marks !== noMarks && Object.keys(marks).length > 0)
   if (isItsOwn) return stampOf({ ...commonIdentity(plan, idempotencyKey, encrypts), ...marks })
   let known = stamps.get(plan)
   if (known === undefined) {

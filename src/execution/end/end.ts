@@ -8,7 +8,7 @@ import { maxAttemptsOf } from '../attempt-limits.ts'
 import { endForGood } from './delivery.ts'
 import { type Outcome, outcomeOfFailure, settlementOf } from './outcome.ts'
 import { again, type DoneRun, type RepeatingDeps } from './repeating.ts'
-import { type FinalReceipt, sealingKeys, settleSealed } from './sealing.ts'
+import { type FinalReceipt, sealingKeys, settleSealed, unsealedIfPlain } from './sealing.ts'
 
 /**
  * The end of a job, shared by everything that ends one: a worker, a remote worker over HTTP, a client of the Bedrock protocol, or
@@ -65,6 +65,21 @@ export function end(
   const settlement = options === undefined ? settled : asAsked(settled, options)
   if (scheduled === null && deps.releaseChildren === undefined) return settle(settlement, lease, deps)
   return endWithOthers(settlement, lease, outcome, deps, scheduled)
+}
+
+/**
+ * The settlement of a run that succeeded and passes nothing on, if storing it is all that `end` would do; otherwise null. If the
+ * receipt is `unsealed`, nothing was written, and `end` decides.
+ */
+export function plainEnd(
+  lease: EndedLease,
+  outcome: Outcome,
+  deps: EndingDeps,
+  scheduled: ScheduledRun | null,
+): Settlement | null {
+  if (outcome.kind !== 'done' || scheduled !== null || deps.releaseChildren !== undefined) return null
+  const settlement = settlementOf(outcome, lease.token, lease.attempt, 0, deps.keepOf(lease.envelope.job))
+  return settlement === null ? null : unsealedIfPlain(settlement, lease, sealingKeys(lease, deps.keys))
 }
 
 const lost: Promise<FinalReceipt> = Promise.resolve('lost')

@@ -71,7 +71,13 @@ function emitServedEnd(
   const { id, job } = envelope
   const { name = job, queue = '' } = parseIdentity(envelope.identity) ?? {}
   const durationMs = claimedAt === undefined ? 0 : Math.max(0, now - claimedAt)
-  const subject = () => ({ envelope, keys, endedAt: now, ...(claimedAt !== undefined && { startedAt: claimedAt, durationMs }) })
+  const subject = (result?: string | null) => ({
+    envelope,
+    keys,
+    endedAt: now,
+    ...(claimedAt !== undefined && { startedAt: claimedAt, durationMs }),
+    ...(result !== undefined && { result }),
+  })
   emitEnd(events, { event: { id, job, name, queue, attempt }, outcome: settled, durationMs, subject })
 }
 
