@@ -128,17 +128,20 @@ async function queueWith(url, size) {
   }
 }
 
-/** The processor time of a job in the worker's process, without viewers and with them. Browsers are other processes. */
+/**
+ * What viewers take of the worker's process, beyond what its jobs take: they cost by the second, jobs cost each. So the share of the
+ * time is told, which does not depend on what else the machine does. Browsers are other processes.
+ */
 async function compareDrains(folder, viewers) {
   const [alone, watched] = [[], []]
   for (let round = 0; round < 5; round++) {
     alone.push(await drained(urlOf(folder, `alone${round}`), 0))
     watched.push(await drained(urlOf(folder, `watched${round}`), viewers))
   }
-  const [without, beside] = [median(alone), median(watched)]
-  const cost = ((beside / without - 1) * 100).toFixed(1)
+  const perJob = median(alone.map(({ cpuMs, jobs }) => cpuMs / jobs))
+  const share = median(watched.map(({ cpuMs, jobs, ms }) => (cpuMs - perJob * jobs) / ms))
   console.log(
-    `\nprocessor time a job: ${without.toFixed(1)} µs without viewers, ${beside.toFixed(1)} µs with ${viewers} of them: ${cost} % more`,
+    `\n${viewers} viewers take ${(share * 100).toFixed(1)} % of a core; a job takes ${(perJob * 1_000).toFixed(1)} µs of processor time`,
   )
 }
 
@@ -152,15 +155,16 @@ async function drained(url, viewers) {
   const events = `http://127.0.0.1:${server.address().port}/-/events?topic=overview%3A1h&topic=counts`
   const browsers = viewers === 0 ? null : fork(new URL('./viewers.mjs', import.meta.url), [events, String(viewers)])
   if (browsers !== null) await once(browsers, 'message')
-  const before = process.cpuUsage()
+  const [before, start] = [process.cpuUsage(), performance.now()]
   const { succeeded } = await jobs.run({ concurrency: 100 })
   const { user, system } = process.cpuUsage(before)
+  const ms = performance.now() - start
   browsers?.kill()
   server.closeAllConnections()
   server.close()
   await shown.close()
   await jobs.close()
-  return (user + system) / succeeded
+  return { cpuMs: (user + system) / 1_000, jobs: succeeded, ms }
 }
 
 function urlOf(folder, name) {

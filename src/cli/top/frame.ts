@@ -21,7 +21,8 @@ const helps = [
 export function frameOf(view: View, { columns, rows }: Size, colours: Colours): readonly string[] {
   const { looked, message } = view
   const head = headLines(view, colours)
-  const foot = message === null ? colours.dim(helps.find(({ length }) => length <= columns) ?? '') : colours.yellow(visibleLine(message))
+  const foot =
+    message === null ? colours.dim(helps.find(({ length }) => length <= columns) ?? '') : colours.yellow(visibleLine(message))
   const room = Math.max(0, rows - head.length - 1)
   const blocks = panels.map((panel) => ({ panel, lines: panelLines(panel, view, columns, colours) }))
   const shown = shared(blocks, view, room)

@@ -203,7 +203,9 @@ describe('the schema of a PostgreSQL database', () => {
     expect(await listed({ job: 'send', state: 'succeeded' })).toEqual([three, one])
     expect(await listed({ group: 'acme' })).toEqual([three])
     expect(await schema.migrate(9)).toMatchObject({ version: 9 })
-    expect((await namesOf('index')).filter((name) => ['jobs_lane', 'jobs_listed', 'jobs_group'].includes(name))).toEqual(['jobs_lane'])
+    expect((await namesOf('index')).filter((name) => ['jobs_lane', 'jobs_listed', 'jobs_group'].includes(name))).toEqual([
+      'jobs_lane',
+    ])
     expect(await shapeOf()).not.toEqual(await freshShape())
     await schema.migrate(9)
     await schema.migrate()

@@ -26,7 +26,11 @@ test('a file of version 11 lists the jobs that were stored and ended in it by na
   const leases = await program.claim({ jobs: unlimited('send', 'other') })
   await program.settle(...leases.map((lease) => program.done(lease, { keep: true })))
   expect(await schema.migrate()).toEqual({ version: 12, compatibleFrom: 9 })
-  expect(query(ground.file, ours).map(({ name }) => name).sort()).toEqual(['treadle_jobs_group', 'treadle_jobs_listed'])
+  expect(
+    query(ground.file, ours)
+      .map(({ name }) => name)
+      .sort(),
+  ).toEqual(['treadle_jobs_group', 'treadle_jobs_listed'])
   const listed = async (filter: Omit<JobFilter, 'limit'>) =>
     (await program.store.list({ ...filter, limit: 9 })).map(({ id }) => id)
   expect(await listed({ job: 'send', state: 'succeeded' })).toEqual([three, one])

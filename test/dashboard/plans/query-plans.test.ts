@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Treadle, treadle } from '../../../dist/index.js'
 import { type Dashboard, dashboard } from '../../../dist/server/dashboard/index.js'
+import { systemClock } from '../../../src/core/time/clock.ts'
 import { Bench, times, unlimited } from '../../../src/testing/conformance/bench.ts'
 import { ManualClock } from '../../../src/testing/manual-clock.ts'
 import { opened, type RecordedQueue } from './recorded-queues.ts'
@@ -11,7 +12,7 @@ const many = 12_000
 
 /** Few jobs of a rare name, in a group and with a tag, behind very many others. */
 async function fill(backend: RecordedQueue['backend'], jobs: Treadle): Promise<Readonly<Record<string, string>>> {
-  const bench = new Bench(backend, new ManualClock(Date.now()))
+  const bench = new Bench(backend, new ManualClock(systemClock.now()))
   await jobs.dispatchMany(
     'rare',
     times(20, (n) => ({ n })),
@@ -95,7 +96,7 @@ describe.each(['sqlite', 'postgres', 'mariadb'] as const)('the queries of the pa
     jobs = treadle({ backend: queue.backend, signingKey: 'a-key-for-the-test-of-the-query-plans' })
     jobs.define('digest', () => {}).dailyAt('02:30')
     for (const name of ['rare', 'charge', 'held', 'waiting', 'later']) jobs.declare(name)
-    const now = Date.now()
+    const now = systemClock.now()
     places = { ...(await fill(queue.backend, jobs)), from: String(now - 3_600_000), to: String(now + 3_600_000) }
     await queue.analyze()
     shown = dashboard(jobs, { authorize: () => ({ role: 'read' }) })
