@@ -10,7 +10,8 @@ import type { JobEvents } from '../execution/job-events.ts'
 import { insideIsolate } from '../isolation/inside.ts'
 import type { QueueBackend } from '../queue/contract/contract.ts'
 import { coordinationMissing } from '../queue/contract/missing-coordination.ts'
-import type { JobStore } from '../queue/contract/store.ts'
+import { cancelOutcome } from '../queue/contract/queue-counts.ts'
+import type { JobStore, Pausable } from '../queue/contract/store.ts'
 import type { Upkeep } from '../queue/contract/upkeep.ts'
 import { queueClock } from '../queue/time/queue-clock.ts'
 import { Telemetry } from '../telemetry/telemetry.ts'
@@ -41,7 +42,7 @@ import { QueueEvents } from './observing/events/queue-events.ts'
 import { Metrics } from './observing/metrics.ts'
 import { OpenTelemetryExport } from './observing/open-telemetry-export.ts'
 import { Statistics } from './observing/statistics.ts'
-import { type Pausable, pauseIn, resumeIn } from './pausing.ts'
+import { setPausedIn } from './pausing.ts'
 import { Schedules } from './schedules/schedules.ts'
 import { type PassHandlerOptions, passHandler } from './workers/pass-handler.ts'
 import { keptFor, type PruneOptions, retentionOf } from './workers/retention.ts'
@@ -322,12 +323,12 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
 
   /** Workers claim no more jobs of this queue, or with this key, until `resume`. Running jobs continue. */
   async pause(target: Pausable): Promise<void> {
-    await pauseIn(await this.store(), target)
+    await setPausedIn(await this.store(), target, true)
   }
 
   /** Ends a `pause`. */
   async resume(target: Pausable): Promise<void> {
-    await resumeIn(await this.store(), target)
+    await setPausedIn(await this.store(), target, false)
   }
 
   /**
@@ -488,11 +489,11 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
       recordsFrom: async () => (await this.#opening.use()).backend.recordsFrom ?? 'send',
       store: () => this.store(),
       cancel: async (id) => {
-        const answer = await (await this.store()).cancel(id)
+        const answer = cancelOutcome(await (await this.store()).cancel(id))
         if (answer === 'requested') await this.#workings.cancel(id)
         return answer
       },
-      cancelTree: async (id) => (await this.store()).cancelTree(id),
+      cancelTree: async (id) => (await this.store()).cancel(id, { tree: true }),
       ended: (id, clock, longestMs, signal) => waiters.ended(id, clock, longestMs, signal),
     }
   }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
-import type { JobStore, TreeCancellation } from '../../../queue/contract/store.ts'
+import { type CancelOutcome, cancelOutcome } from '../../../queue/contract/queue-counts.ts'
+import type { Cancellation, JobStore } from '../../../queue/contract/store.ts'
 import { examples } from '../../examples.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { UsageError } from '../../failure.ts'
@@ -9,9 +10,7 @@ import type { Output } from '../../output/output.ts'
 import { visibleLine } from '../../output/text.ts'
 import { withStore } from '../../session.ts'
 
-type Cancellation = Awaited<ReturnType<JobStore['cancel']>>
-
-const cancelling: BulkAction<Cancellation> = {
+const cancelling: BulkAction<CancelOutcome> = {
   verb: 'Cancel',
   past: 'cancelled',
   states: ['ready', 'scheduled', 'blocked', 'running'],
@@ -22,7 +21,7 @@ const cancelling: BulkAction<Cancellation> = {
     missing: 'no such job',
   },
   done: ['cancelled', 'requested'],
-  act: (ids, { store }) => Promise.all(ids.map((id) => store.cancel(id))),
+  act: (ids, { store }) => Promise.all(ids.map(async (id) => cancelOutcome(await store.cancel(id)))),
 }
 
 export function addCancel(program: Command): void {
@@ -47,17 +46,17 @@ export function addCancel(program: Command): void {
 }
 
 async function cancelTrees(given: readonly string[], store: JobStore, out: Output): Promise<number> {
-  const results: ({ readonly id: string } & TreeCancellation)[] = []
+  const results: ({ readonly id: string } & Cancellation)[] = []
   for (const text of given) {
     const id = await wholeId(store, text)
-    results.push({ id, ...(await store.cancelTree(id)) })
+    results.push({ id, ...(await store.cancel(id, { tree: true })) })
   }
   out.answer(results, () => results.map(treeLine).join('\n'))
   if (results.some(({ cancelled, requested, ended }) => cancelled + requested + ended === 0)) return exitCodes.notFound
   return results.some(({ cancelled, requested }) => cancelled + requested === 0) ? exitCodes.failed : exitCodes.ok
 }
 
-function treeLine({ id, cancelled, requested, ended }: { readonly id: string } & TreeCancellation): string {
+function treeLine({ id, cancelled, requested, ended }: { readonly id: string } & Cancellation): string {
   if (cancelled + requested + ended === 0) return `${visibleLine(id)}  ${cancelling.wording.missing}`
   return `${visibleLine(id)}  ${cancelled} cancelled, ${requested} running and asked to stop, ${ended} already finished`
 }

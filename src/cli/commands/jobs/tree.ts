@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { treeCounts } from '../../../queue/contract/queue-counts.ts'
 import type { JobRecord, JobStore } from '../../../queue/contract/store.ts'
 import { examples } from '../../examples.ts'
 import { findJob } from '../../jobs/job-ids.ts'
@@ -20,7 +21,7 @@ export function addTree(program: Command): void {
     .action((id: string, { limit }: { readonly limit: number }, command: Command) =>
       lookIntoStore(command, async ({ store, out }) => {
         const root = await rootOf(store, id)
-        const [progress, jobs] = [await store.tree(root), await membersOf(store, root, id, limit)]
+        const [progress, jobs] = [await treeCounts(store, root), await membersOf(store, root, id, limit)]
         const members = await Promise.all(jobs.map(async (job) => ({ job, links: await store.links(job.id) })))
         const json = { root, ...progress, jobs: members.map(({ job, links }) => ({ ...jobJson(job), links })) }
         out.answer(json, () => `${drawTree(members, out)}\n${progressLine(progress)}`)
@@ -31,7 +32,7 @@ export function addTree(program: Command): void {
 
 /** Only the jobs of a workflow are stored: its own id is not the id of a job. */
 async function rootOf(store: JobStore, id: string): Promise<string> {
-  if ((await store.tree(id)).total > 0) return id
+  if ((await treeCounts(store, id)).total > 0) return id
   return (await findJob(store, id)).root ?? id
 }
 

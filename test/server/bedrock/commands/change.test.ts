@@ -415,10 +415,10 @@ describe('a parent', () => {
     expect(await states()).toEqual(['RUNNING', 'QUEUED', 'QUEUED'])
     await ask('GetJob', { name: 'child' })
     // The parent waits only when the child's end was looked at.
-    const leasesOf = backend.store.leasesOf
-    backend.store.leasesOf = (ids) => {
+    const { leases } = backend.store
+    backend.store.leases = (filter) => {
       open()
-      return leasesOf.call(backend.store, ids)
+      return leases.call(backend.store, filter)
     }
     const child = ask('FinishJob', { jobID: 2 })
     void child.then(() => open())
