@@ -79,6 +79,7 @@ describe('the contract of a backend', () => {
       RollupStore: 2,
       EventStore: 5,
       Transactions: 2,
+      Backlog: 1,
       PatternClaims: 1,
       Upkeep: 1,
       SchemaUpkeep: 3,

@@ -13,46 +13,47 @@ export function coordinatedStore(store: JobStore, backlog: BrokerBacklog): JobSt
       return ask(...args)
     }
   }
-  const numbers: JobNumbers = {
-    reserve: (count) => store.numbers.reserve(count),
-    assign: shown((ids: readonly string[]) => store.numbers.assign(ids)),
-    find: (given) => store.numbers.find(given),
-  }
   return {
     // Most jobs that are asked for are in the store.
     get: async (id) => (await store.get(id)) ?? shown((missing: string) => store.get(missing))(id),
     list: shown((filter) => store.list(filter)),
     counts: (options = {}) => counts(store, backlog, options),
-    cancel: shown((id) => store.cancel(id)),
-    reschedule: shown((id, runAt) => store.reschedule(id, runAt)),
-    amend: shown((amendments) => store.amend(amendments)),
-    reject: shown((rejections) => store.reject(rejections)),
+    cancel: shown((id, options) => store.cancel(id, options)),
+    amend: shown((changes) => store.amend(changes)),
     retry: shown((ids) => store.retry(ids)),
     remove: (filter) => store.remove(filter),
     report: (reports) => store.report(reports),
-    leases: (owners) => store.leases(owners),
-    leasesOf: (ids) => store.leasesOf(ids),
-    pause: (queue) => store.pause(queue),
-    resume: (queue) => store.resume(queue),
-    pausedQueues: () => store.pausedQueues(),
-    pauseJob: (job) => store.pauseJob(job),
-    resumeJob: (job) => store.resumeJob(job),
-    pausedJobs: () => store.pausedJobs(),
+    leases: (filter) => store.leases(filter),
+    setPaused: (target, paused) => store.setPaused(target, paused),
+    paused: () => store.paused(),
     holds: shown((id, rules) => store.holds(id, rules)),
     links: shown((id) => store.links(id)),
-    tree: shown((root) => store.tree(root)),
-    cancelTree: shown((id) => store.cancelTree(id)),
-    mend: (limit) => store.mend(limit),
+    sweep: (request) => store.sweep(request),
     schedules: store.schedules,
     workers: store.workers,
-    numbers,
+    ...(store.numbers !== undefined && { numbers: numbersOf(store.numbers, backlog) }),
     ...(store.logs !== undefined && { logs: store.logs }),
     ...(store.rollups !== undefined && { rollups: store.rollups }),
     ...(store.events !== undefined && { events: store.events }),
   }
 }
 
+function numbersOf(numbers: JobNumbers, backlog: BrokerBacklog): JobNumbers {
+  return {
+    reserve: (count) => numbers.reserve(count),
+    assign: async (ids) => {
+      await backlog.show()
+      return numbers.assign(ids)
+    },
+    find: (given) => numbers.find(given),
+  }
+}
+
 async function counts(store: JobStore, backlog: BrokerBacklog, options: CountOptions): Promise<readonly JobCount[]> {
+  if (options.root !== undefined) {
+    await backlog.show()
+    return store.counts(options)
+  }
   const [stored, inBroker] = await Promise.all([store.counts(options), backlog.counts(options)])
   if (inBroker.length === 0) return stored
   const all = [...stored, ...inBroker]

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { silentLogger } from '../../../src/core/logger.ts'
+import { put } from '../../../src/engines/beanstalkd/commands.ts'
+import { Session } from '../../../src/engines/beanstalkd/session.ts'
 import { openCoordinated } from '../../../src/engines/coordinated/index.ts'
 import { openMemory } from '../../../src/engines/memory/index.ts'
 import { move } from '../../../src/moving/index.ts'
@@ -46,7 +48,7 @@ describe.skipIf(beanstalkdUrl() === null)('jobs that are still in Beanstalkd bes
   test('are found, listed, cancelled and waited for while they are few', async () => {
     const [first, second] = (await bench.send({}, {})) as [string, string]
     expect(await backend.store.get(first)).toMatchObject({ id: first, state: 'ready' })
-    expect(await backend.store.cancel(second)).toBe('cancelled')
+    expect(await backend.store.cancel(second)).toMatchObject({ cancelled: 1 })
     const third = await bench.sendOne()
     expect((await backend.store.list({ state: 'ready', limit: 10 })).map(({ id }) => id)).toEqual([third, first])
     const fourth = await bench.sendOne()
@@ -68,19 +70,19 @@ describe.skipIf(beanstalkdUrl() === null)('jobs that are still in Beanstalkd bes
   })
 
   test('of paused queues too are found, and are not claimed', async () => {
-    await backend.store.pause('default')
+    await backend.store.setPaused({ queue: 'default' }, true)
     const id = await bench.sendOne()
     expect(await backend.store.get(id)).toMatchObject({ state: 'ready' })
     await bench.assertNothingClaimable()
-    await backend.store.resume('default')
+    await backend.store.setPaused({ queue: 'default' }, false)
     expect(await bench.claimedIds()).toEqual([id])
   })
 
-  test('are moved with the others, and what is no job is told and left', async () => {
+  test('are moved with the others', async () => {
     const ids = await bench.send(...Array.from({ length: 1_200 }, (_, index) => ({ payload: String(index) })))
     const delayed = await bench.sendOne({ delayMs: 60_000 })
-    await using foreign = await openFresh({ prefix })
-    await foreign.send([bench.envelope({ job: 'never' })])
+    await using sender = await openFresh({ prefix })
+    await sender.send([bench.envelope({ job: 'of another program' })])
     const target = openMemory({ clock })
     const report = await move({ from: backend, to: target })
     expect(report).toMatchObject({ moved: 1_202, isComplete: true, left: { ready: 0, scheduled: 0 } })
@@ -88,5 +90,19 @@ describe.skipIf(beanstalkdUrl() === null)('jobs that are still in Beanstalkd bes
     expect(ids.every((id, index) => moved.get(id)?.payload === String(index))).toBe(true)
     expect(moved.get(delayed)?.state).toBe('scheduled')
     expect(await inBroker()).toEqual([])
+  })
+
+  test('that are none are buried, named by a move, and do not keep it from ending', async () => {
+    const { hostname, port } = new URL(beanstalkdUrl() ?? '')
+    const session = await Session.open({ host: hostname, port: Number(port) }, { timeoutMs: 10_000 })
+    await session.use(`${prefix}.default`)
+    await put(session, { pri: 0, delay: 0, ttr: 30 }, 'no job')
+    session.destroy()
+    const id = await bench.sendOne()
+    const target = openMemory({ clock })
+    const report = await move({ from: backend, to: target })
+    expect(report).toMatchObject({ moved: 1, isComplete: false, unreadable: ['dead letter 1 of "default" in the broker'] })
+    expect(await target.store.get(id)).not.toBeNull()
+    expect(await inBroker()).toMatchObject([{ counts: { ready: 0, dead: 1 } }])
   })
 })
