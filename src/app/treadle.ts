@@ -4,6 +4,7 @@ import { refuseUnknownOptions } from '../core/options.ts'
 import { workingFolder } from '../core/process/environment.ts'
 import type { JobContext } from '../definition/context.ts'
 import type { Middleware, RunMiddleware } from '../definition/middleware.ts'
+import { type CancellingDeps, cancelJob, cancelTree } from '../execution/end/cancelling.ts'
 import { detailsOf, type EventDetail, type EventDetails } from '../execution/event-details.ts'
 import { type JobEventName, refuseUnheard, type TreadleEvents } from '../execution/events.ts'
 import type { JobEvents } from '../execution/job-events.ts'
@@ -488,13 +489,17 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
       recordsFrom: async () => (await this.#opening.use()).backend.recordsFrom ?? 'send',
       store: () => this.store(),
       cancel: async (id) => {
-        const answer = await (await this.store()).cancel(id)
+        const answer = await cancelJob(id, await this.#cancelling())
         if (answer === 'requested') await this.#workings.cancel(id)
         return answer
       },
-      cancelTree: async (id) => (await this.store()).cancelTree(id),
+      cancelTree: async (id) => cancelTree(id, await this.#cancelling()),
       ended: (id, clock, longestMs, signal) => waiters.ended(id, clock, longestMs, signal),
     }
+  }
+
+  async #cancelling(): Promise<CancellingDeps> {
+    return { store: await this.store(), events: this.#events, keys: (await this.#opening.use()).keys }
   }
 
   async #newWorking(wait?: WaitOptions): Promise<Working> {

@@ -20,7 +20,7 @@ export interface CasualtiesDeps {
   readonly maxRescues: number
   readonly logger: Logger
   /** Called when a killed run has been settled. */
-  readonly onSettled: (lease: HeldLease, outcome: Outcome) => void
+  readonly onSettled: (lease: HeldLease, outcome: Outcome) => Promise<void>
 }
 
 /** What happened to the jobs of a dead worker. */
@@ -80,6 +80,6 @@ async function endKilled(
   const lease = { token, attempt, envelope: { id, job, identity: held.identity } }
   const deps = { clock, schedulesClock: queueClock(backend, clock), keys: null, keepOf, settle }
   if ((await end(lease, outcome, deps, scheduled)) !== 'applied') return null
-  onSettled(held, outcome)
+  await onSettled(held, outcome)
   return outcome
 }

@@ -3,7 +3,7 @@ import { isSameSeal, type Seal } from '../../../envelope/envelope.ts'
 import type { AmendAnswer, Amendment, RejectAnswer, Rejection } from '../../../queue/contract/store.ts'
 import type { QueueTime } from '../../servers/queue-time.ts'
 import type { Lane, Lanes } from '../lanes/lanes.ts'
-import { type JobChange, type JobRow, stateAfter, withError } from '../rows/job-row.ts'
+import { type JobChange, type JobRow, stateAfter, unresulted, withError } from '../rows/job-row.ts'
 import { isJobId, movedFrom } from '../rows/lease-token.ts'
 import type { LoadedJobs } from '../rows/loaded-jobs.ts'
 import { stateNumber } from '../rows/tables.ts'
@@ -84,7 +84,7 @@ export class Amending {
 }
 
 function amendOne(hand: LoadedJobs, amendment: PlacedAmendment, seals: Seals): AmendAnswer {
-  const { id, expected, envelope, lane, inAnyState, keepsTime } = amendment
+  const { id, expected, envelope, lane, inAnyState, keepsTime, unblocks } = amendment
   const row = hand.get(id)
   if (row === undefined) return 'missing'
   if (row.state > stateNumber.running && inAnyState !== true) return 'ended'
@@ -93,10 +93,11 @@ function amendOne(hand: LoadedJobs, amendment: PlacedAmendment, seals: Seals): A
   if (expected !== null && (seal === undefined || !isSameSeal(seal, expected))) return 'changed'
   const { group, identity, payload, signature } = envelope
   const runAt = keepsTime === true ? row.run_at : hand.dueAt(envelope.runAt)
-  const state = row.state >= stateNumber.blocked ? row.state : stateAfter(runAt - hand.now)
+  const isUnblocked = row.state === stateNumber.blocked && unblocks === true
+  const state = row.state >= stateNumber.blocked && !isUnblocked ? row.state : stateAfter(runAt - hand.now)
   const change: JobChange = { lane: lane.lane, grp: group ?? '', state, run_at: runAt, identity, payload, signature }
   const isElsewhere = state === stateNumber.running && lane.lane !== row.lane
-  hand.change(id, isElsewhere ? { ...change, ...heldElsewhere(row) } : change)
+  hand.change(id, { ...change, ...(isElsewhere && heldElsewhere(row)), ...(isUnblocked && unresulted) })
   seals.set(id, { identity, payload, signature })
   return 'amended'
 }
