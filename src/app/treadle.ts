@@ -217,7 +217,9 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
   }
 
   /** Opens the queue now and migrates its schema. With a signal, it waits for an unreachable database until the signal aborts. */
-  async open({ wait }: { readonly wait?: AbortSignal } = {}): Promise<QueueBackend> {
+  async open(options: { readonly wait?: AbortSignal } = {}): Promise<QueueBackend> {
+    refuseUnknownOptions(options, ['wait'], 'open')
+    const { wait } = options
     const opened = wait === undefined ? this.#opening.open() : this.#opening.openWhenReachable({ signal: wait })
     return (await opened).backend
   }
@@ -276,6 +278,7 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
 
   /** Ends `work()` and `run()` in stages: stops claiming jobs, waits for the running ones, aborts them, and releases the rest. */
   async stop(options: StopOptions = {}): Promise<void> {
+    refuseUnknownOptions(options, ['abort'], 'stop')
     await Promise.all(this.#made.map((each) => each.#workings.stop(options)))
   }
 
@@ -335,7 +338,9 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
    * Deletes ended jobs now: those whose retention has expired, or with `olderThan`, all that ended longer ago than that. Returns
    * how many.
    */
-  async prune({ olderThan }: PruneOptions = {}): Promise<number> {
+  async prune(options: PruneOptions = {}): Promise<number> {
+    refuseUnknownOptions(options, ['olderThan'], 'prune')
+    const { olderThan } = options
     const { backend, settings } = await this.dispatcher.opened()
     const retention = olderThan === undefined ? retentionOf(this.registry, settings.keep) : keptFor(olderThan)
     return prune(backend, retention, queueClock(backend, settings.clock))

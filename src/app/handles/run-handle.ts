@@ -1,4 +1,5 @@
 import { TreadleError } from '../../core/errors.ts'
+import { refuseUnknownOptions } from '../../core/options.ts'
 import type { Json } from '../../core/text/json.ts'
 import { shown } from '../../core/text/shown.ts'
 import type { Clock } from '../../core/time/clock.ts'
@@ -76,7 +77,9 @@ export class RunHandle implements Run<never> {
     return jobs.map((job) => (hasResult(job) ? resultOf(job, keys) : undefined)) as never
   }
 
-  async cancel({ tree = false }: { readonly tree?: boolean } = {}): Promise<boolean> {
+  async cancel(options: { readonly tree?: boolean } = {}): Promise<boolean> {
+    refuseUnknownOptions(options, ['tree'], 'cancel')
+    const { tree = false } = options
     if (tree) return this.#cancelTree()
     const answer = await this.#deps.cancel(this.id)
     if (answer === 'missing') return this.#cancelTree()

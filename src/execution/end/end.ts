@@ -1,3 +1,4 @@
+import type { Logger } from '../../core/logger.ts'
 import type { Clock } from '../../core/time/clock.ts'
 import type { JobDefinition, Keep } from '../../definition/definition.ts'
 import type { Envelope, Identity } from '../../envelope/envelope.ts'
@@ -130,7 +131,7 @@ export function outcomeOfFailed(
   { maxRetries }: Pick<Identity, 'maxRetries'>,
   definition: JobDefinition,
   attempt: number,
-  { clock }: Pick<EndingDeps, 'clock'>,
+  { clock, services }: Pick<EndingDeps, 'clock'> & { readonly services?: { readonly logger: Logger } },
   delayMs?: number,
 ): Outcome {
   const outcome = outcomeOfFailure(error, {
@@ -138,6 +139,7 @@ export function outcomeOfFailed(
     attempt,
     maxAttempts: maxAttemptsOf({ maxRetries }, definition),
     random: () => clock.random(),
+    warn: (problem) => services?.logger.warn(`Job "${definition.job}": ${problem}`),
   })
   return outcome.kind === 'retry' && delayMs !== undefined ? { ...outcome, delayMs } : outcome
 }

@@ -74,7 +74,11 @@ async function endKilled(
   const identity = parseIdentity(held.identity)
   if (definition === undefined || identity === undefined) return null
   const error = new TreadleError('TIMEOUT', `Job "${job}" (${id}) was over its timeout and did not stop: its process was killed`)
-  const outcome = asDelivered(outcomeOfFailed(error, identity, definition, attempt, { clock }), definition, { job, id })
+  const outcome = asDelivered(
+    outcomeOfFailed(error, identity, definition, attempt, { clock, services: { logger } }),
+    definition,
+    { job, id },
+  )
   const schedules = backend.store?.schedules
   const scheduled = scheduledRun(identity, claimedAt, { find, schedules, services: { logger } })
   const lease = { token, attempt, envelope: { id, job, identity: held.identity } }
