@@ -24,7 +24,10 @@ describe('a misspelt option', () => {
   ])('of %s is refused', async (_, call) => {
     const { jobs } = world()
     const { id } = await jobs.define('job', () => {}).dispatch()
-    await expect(call(jobs, id)).rejects.toMatchObject({ code: 'CONFIG_INVALID', message: expect.stringContaining('unknown option') })
+    await expect(call(jobs, id)).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: expect.stringContaining('unknown option'),
+    })
   })
 
   it('of events is refused with the options that there are', async () => {

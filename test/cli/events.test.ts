@@ -59,7 +59,7 @@ describe('treadle events', () => {
 
   it('refuses an event that there is none of, with those that there are', async () => {
     const { code, err } = await (await project()).call(['events', '--type', 'job:exploded'])
-    expect(code).toBe(1)
+    expect(code).toBe(2)
     expect(err).toContain('job:succeeded')
   })
 })

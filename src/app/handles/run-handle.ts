@@ -96,6 +96,14 @@ export class RunHandle implements Run<never> {
     throw new TreadleError('RUN_ENDED', `Job ${this.id} cannot be moved any more: ${why}`)
   }
 
+  async retry(): Promise<boolean> {
+    const found = await this.#patiently()
+    const store = await this.#deps.store()
+    const jobs = 'tree' in found ? (await workflowJobs(this.id, store)).filter(hasFailed) : [found]
+    const answers = jobs.length === 0 ? [] : await store.retry(jobs.map(({ id }) => id))
+    return answers.includes('requeued')
+  }
+
   async tree(): Promise<TreeProgress> {
     const record = await this.#patiently()
     if ('tree' in record) return record.tree
@@ -164,6 +172,10 @@ function isPlainSuccess({ id, state, result, seal, startedAt }: JobRecord, keys:
 /** A job that was skipped because its work was already done has the result of the earlier run. */
 function hasResult({ state, result }: JobRecord): boolean {
   return state === 'succeeded' || (state === 'skipped' && result !== null)
+}
+
+function hasFailed(job: JobRecord): boolean {
+  return isFinal(job.state) && !hasResult(job)
 }
 
 function nameOf(seen: JobRecord | WholeWorkflow | null | undefined, job: string): string {
