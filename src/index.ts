@@ -13,7 +13,6 @@ export type { EventsOptions } from './app/observing/events/event-options.ts'
 export type { EventStream } from './app/observing/events/event-stream.ts'
 export type { DroppedEvents, EventOrigin, QueueEvent, ToldError } from './app/observing/events/queue-event.ts'
 export type { Metrics, MetricsOptions } from './app/observing/metrics.ts'
-export type { Pausable } from './app/pausing.ts'
 export type { ScheduleListOptions, Schedules } from './app/schedules/schedules.ts'
 export type {
   ListedSchedule,
@@ -115,16 +114,17 @@ export type {
 export type { Finding, Verdict } from './queue/contract/diagnosis.ts'
 export type { JobState } from './queue/contract/job-state.ts'
 export type { SchemaState } from './queue/contract/migration.ts'
+export type { TreeCounts } from './queue/contract/queue-counts.ts'
 export type { OccurrenceRecord, ScheduleRecord } from './queue/contract/schedule-store.ts'
 export type {
+  Cancellation,
   HeldLease,
   JobCount,
   JobFilter,
   JobLink,
   JobRecord,
   JobStore,
-  TreeCancellation,
-  TreeCounts,
+  Pausable,
 } from './queue/contract/store.ts'
 export type { SchemaUpkeep, Upkeep } from './queue/contract/upkeep.ts'
 export type { BreakerState, WorkerPresence, WorkerRecord, WorkerStore } from './queue/contract/worker-store.ts'

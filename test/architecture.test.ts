@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { errorCodes } from '../src/core/errors.ts'
+import { contractCalls, widthOf } from './architecture/contract-width.ts'
 import { homeProblems } from './architecture/homes.ts'
 import {
   cycleProblems,
@@ -57,6 +58,51 @@ describe('engines', () => {
       parseSource('engines/postgres/index.ts', `import '../sql/backend.ts'`),
     ])
     expect(found).toEqual(['engines/redis/backend.ts:1 imports engines/sql/lanes/lanes.ts: redis does not build on sql'])
+  })
+})
+
+describe('the contract of a backend', () => {
+  const calls = contractCalls(sources)
+  /** What every engine has that keeps its jobs; the other parts are optional, and each has one kind of caller. */
+  const core = ['QueueBackend', 'JobStore', 'ScheduleStore', 'WorkerStore', 'Coordination']
+
+  test('has no more calls than it is known for: what is a filter or an option is no call of its own', () => {
+    expect(Object.fromEntries(Object.entries(calls).map(([part, names]) => [part, names.length]))).toEqual({
+      QueueBackend: 8,
+      JobStore: 14,
+      ScheduleStore: 10,
+      WorkerStore: 3,
+      Coordination: 3,
+      JobNumbers: 3,
+      LogStore: 2,
+      RollupStore: 2,
+      EventStore: 5,
+      Transactions: 2,
+      PatternClaims: 1,
+      Upkeep: 1,
+      SchemaUpkeep: 3,
+      Transfer: 9,
+    })
+  })
+
+  test('is as wide as the page about the architecture says', () => {
+    const inCore = widthOf(Object.fromEntries(core.map((part) => [part, calls[part] ?? []])))
+    const page = readFileSync(`${root}docs/architecture.md`, 'utf8')
+    expect(page).toContain(`${inCore} calls`)
+    expect(page).toContain(`${widthOf(calls) - inCore} more`)
+  })
+
+  test('a call of a part of a part is found', () => {
+    const found = contractCalls([
+      parseSource(
+        'queue/contract/contract.ts',
+        `export interface QueueBackend { send(jobs: Jobs): Promise<Answer>; readonly store?: Store; readonly kind: string }
+         export interface Store { get(): void; list(): void; readonly logs: Logs }
+         export interface Answer { read(): void }`,
+      ),
+      parseSource('queue/contract/logs.ts', 'export interface Logs { append(): void }\nexport interface Jobs { at(): void }'),
+    ])
+    expect(found).toEqual({ QueueBackend: ['send'], Store: ['get', 'list'], Logs: ['append'] })
   })
 })
 

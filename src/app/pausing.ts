@@ -1,19 +1,11 @@
 import { TreadleError } from '../core/errors.ts'
 import { refuseUnknownOptions } from '../core/options.ts'
 import { jobNameProblem, queueProblem } from '../definition/names.ts'
-import type { JobStore } from '../queue/contract/store.ts'
+import type { JobStore, Pausable } from '../queue/contract/store.ts'
 
-/** What can be paused: all jobs of a queue, or all jobs with a key in any queue. */
-export type Pausable = { readonly queue: string; readonly job?: never } | { readonly job: string; readonly queue?: never }
-
-export async function pauseIn(store: JobStore, target: Pausable): Promise<void> {
-  refuseUnsound(target, 'pause')
-  await (target.job === undefined ? store.pause(target.queue) : store.pauseJob(target.job))
-}
-
-export async function resumeIn(store: JobStore, target: Pausable): Promise<void> {
-  refuseUnsound(target, 'resume')
-  await (target.job === undefined ? store.resume(target.queue) : store.resumeJob(target.job))
+export async function setPausedIn(store: JobStore, target: Pausable, paused: boolean): Promise<void> {
+  refuseUnsound(target, paused ? 'pause' : 'resume')
+  await store.setPaused(target, paused)
 }
 
 function refuseUnsound(target: Pausable, word: string): void {

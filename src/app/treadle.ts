@@ -11,7 +11,7 @@ import type { JobEvents } from '../execution/job-events.ts'
 import { insideIsolate } from '../isolation/inside.ts'
 import type { QueueBackend } from '../queue/contract/contract.ts'
 import { coordinationMissing } from '../queue/contract/missing-coordination.ts'
-import type { JobStore } from '../queue/contract/store.ts'
+import type { JobStore, Pausable } from '../queue/contract/store.ts'
 import type { Upkeep } from '../queue/contract/upkeep.ts'
 import { queueClock } from '../queue/time/queue-clock.ts'
 import { Telemetry } from '../telemetry/telemetry.ts'
@@ -42,7 +42,7 @@ import { QueueEvents } from './observing/events/queue-events.ts'
 import { Metrics } from './observing/metrics.ts'
 import { OpenTelemetryExport } from './observing/open-telemetry-export.ts'
 import { Statistics } from './observing/statistics.ts'
-import { type Pausable, pauseIn, resumeIn } from './pausing.ts'
+import { setPausedIn } from './pausing.ts'
 import { Schedules } from './schedules/schedules.ts'
 import { type PassHandlerOptions, passHandler } from './workers/pass-handler.ts'
 import { keptFor, type PruneOptions, retentionOf } from './workers/retention.ts'
@@ -326,12 +326,12 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
 
   /** Workers claim no more jobs of this queue, or with this key, until `resume`. Running jobs continue. */
   async pause(target: Pausable): Promise<void> {
-    await pauseIn(await this.store(), target)
+    await setPausedIn(await this.store(), target, true)
   }
 
   /** Ends a `pause`. */
   async resume(target: Pausable): Promise<void> {
-    await resumeIn(await this.store(), target)
+    await setPausedIn(await this.store(), target, false)
   }
 
   /**

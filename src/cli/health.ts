@@ -38,7 +38,7 @@ export async function lookAt(
 ): Promise<Looked> {
   const [counts, paused, workers, followed] = await Promise.all([
     store.counts({ oldest: true }),
-    store.pausedQueues(),
+    store.paused().then(({ queues }) => queues),
     store.workers.list(),
     schedules(now),
   ])

@@ -69,8 +69,8 @@ export async function readStatus(
 ): Promise<Status> {
   const { jobs } = project
   const counts = (await store.counts({ oldest: true })).toSorted((a, b) => compare(a.queue, b.queue) || compare(a.job, b.job))
-  const paused = await store.pausedQueues()
-  const pausedJobs = new Set(await store.pausedJobs())
+  const paused = (await store.paused()).queues
+  const pausedJobs = new Set((await store.paused()).jobs)
   const byQueue = totalsByQueue(counts)
   const isPaused = new Set(paused)
   const queues = [...new Set([...byQueue.keys(), ...paused])].toSorted(compare)

@@ -63,7 +63,12 @@ export class JobDefinition<Input = unknown, Result = unknown> {
     this.#said = saidFields(given)
     const fields = completeFields(this.#said, rules)
     refuse(`Job ${JSON.stringify(fields.job)}`, problemsOf(fields))
-    this.fields = Object.freeze({ ...givenValues(fields), meta: travellingMeta(fields.meta), tags: distinctTags(fields.tags) })
+    const { meta, tags } = fields
+    this.fields = Object.freeze({
+      ...fields,
+      meta: meta === definitionDefaults.meta ? meta : travellingMeta(meta),
+      tags: tags === definitionDefaults.tags ? tags : distinctTags(tags),
+    })
     Object.freeze(this)
   }
 

@@ -62,7 +62,7 @@ export class Mover {
     const [counts, schedules, paused, parcels, workers] = await Promise.all([
       store.counts(),
       store.schedules.standings(),
-      store.pausedQueues(),
+      store.paused().then(({ queues }) => queues),
       transfer.parcels(),
       store.workers.list(),
     ])

@@ -73,7 +73,7 @@ function endOf(clock: ManualClock | undefined, duration: Duration | undefined): 
 /** When the next job that this drain would run is due, or may start according to its rate limits. */
 async function nextDueAt(jobs: Treadle, { queues, jobs: only }: DrainOptions): Promise<number | null> {
   const store = await jobs.store()
-  const [paused, pausedJobs] = [await store.pausedQueues(), await store.pausedJobs()]
+  const [paused, pausedJobs] = [(await store.paused()).queues, (await store.paused()).jobs]
   const handled = new Set(jobs.definitions().flatMap(({ job, fields }) => (fields.handler === null ? [] : [job])))
   const isWanted = ({ job, queue }: JobRecord) =>
     handled.has(job) &&

@@ -9,6 +9,7 @@ import { openEnvelope } from '../../src/envelope/envelope.ts'
 import { KeyRing } from '../../src/envelope/keys/key-ring.ts'
 import { openRecord } from '../../src/execution/admit/verifying.ts'
 import type { QueueBackend } from '../../src/queue/contract/contract.ts'
+import { cancelOutcome } from '../../src/queue/contract/queue-counts.ts'
 import type { JobRecord } from '../../src/queue/contract/store.ts'
 import { JobService } from '../../src/server/jobs/job-service.ts'
 import { world } from '../world.ts'
@@ -84,8 +85,8 @@ describe('the options of a program', () => {
     expect((await (await jobs.store()).get(run.id))?.state).toBe('ready')
     expect(await jobs.why(run.id)).toMatchObject({ state: 'ready' })
     expect((await jobs.served({ looksOnly: true })).keys).not.toBeNull()
-    await (await jobs.store()).pause('default')
-    expect(await (await jobs.store()).cancel(run.id)).toBe('cancelled')
+    await (await jobs.store()).setPaused({ queue: 'default' }, true)
+    expect(cancelOutcome(await (await jobs.store()).cancel(run.id))).toBe('cancelled')
     expect(await jobs.prune()).toBe(0)
   })
 

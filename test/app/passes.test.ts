@@ -46,7 +46,7 @@ describe.each(['memory:', `sqlite:${join(folder, 'jobs.db')}`])('a pass over %s'
     await clock.advance(2_000)
     await jobs.prune()
     const backend = await jobs.open()
-    expect(await backend.coordination?.sweepKeys(10_000)).toBe(0)
+    expect((await backend.store?.sweep({ part: 'keys', limit: 10_000 }))?.changed).toBe(0)
   })
 })
 

@@ -41,7 +41,7 @@ describe('Y22', () => {
       .everyMinute()
     const working = jobs.work({ signals: false })
     await started.opened
-    await backend.store.schedules.remove('tick')
+    await backend.store.schedules.change('tick', 'remove')
     end.open()
     await until(() => happened.some(({ name }) => name === 'job:succeeded'))
     await jobs.stop()
@@ -165,11 +165,11 @@ function stalling(inner: WholeBackend) {
     await guard()
     return schedules.enqueue(occurrences)
   }
-  const revision: ScheduleStore['revision'] = async () => {
+  const changes: ScheduleStore['changes'] = async (since, limit) => {
     await guard()
-    return schedules.revision()
+    return schedules.changes(since, limit)
   }
-  const guarded = bound(schedules, { enqueue, revision })
+  const guarded = bound(schedules, { enqueue, changes })
   const store = bound(inner.store, { schedules: guarded })
   return { backend: bound(inner, { store }) as WholeBackend, stall, fail }
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { TreadleError } from '../../src/core/errors.ts'
 import { openMemory } from '../../src/engines/memory/index.ts'
+import type { CountOptions } from '../../src/queue/contract/store.ts'
 import { ManualClock } from '../../src/testing/manual-clock.ts'
 import { gate, until, world, worldOn } from '../world.ts'
 
@@ -197,8 +198,11 @@ function stubborn() {
   const answer = <Answer>(ask: () => Promise<Answer>): Promise<Answer> =>
     failing.looks-- > 0 ? Promise.reject(new TreadleError(failing.code, 'not now')) : ask()
   const { store } = sound
-  const [get, tree] = [store.get.bind(store), store.tree.bind(store)]
-  Object.assign(store, { get: (id: string) => answer(() => get(id)), tree: (id: string) => answer(() => tree(id)) })
+  const [get, counts] = [store.get.bind(store), store.counts.bind(store)]
+  Object.assign(store, {
+    get: (id: string) => answer(() => get(id)),
+    counts: (options: CountOptions) => answer(() => counts(options)),
+  })
   return { ...worldOn(sound, clock), failing }
 }
 

@@ -42,7 +42,7 @@ describe('how long a unique key is held', () => {
       .dispatch()
     await clock.advance(3_600_000)
     await jobs.prune()
-    expect(await backend.coordination.sweepKeys(10)).toBe(0)
+    expect((await backend.store.sweep({ part: 'keys', limit: 10 })).changed).toBe(0)
   })
 
   it('may be said for one dispatch, and what is left out is as the definition says', async () => {

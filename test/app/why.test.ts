@@ -28,7 +28,7 @@ describe('why is my job not running?', () => {
     const { jobs, backend } = worldWithJobs()
     await backend.store.workers.announce(worker(), 60_000)
     const run = await jobs.dispatch('mail')
-    await backend.store.pause('default')
+    await backend.store.setPaused({ queue: 'default' }, true)
     expect(await rulesOf(jobs, run)).toEqual(['paused'])
   })
 
@@ -108,7 +108,7 @@ describe('why is my job not running?', () => {
 
   test('several reasons are all told', async () => {
     const { jobs, backend } = worldWithJobs()
-    await backend.store.pause('default')
+    await backend.store.setPaused({ queue: 'default' }, true)
     expect(await rulesOf(jobs, await jobs.dispatch('mail'))).toEqual(['paused', 'no-worker'])
   })
 

@@ -261,7 +261,7 @@ describe('a job with children', () => {
     expect(await run.tree()).toMatchObject({ total: 1, counts: { ready: 1, running: 0, succeeded: 0 } })
     const working = jobs.run()
     await until(() => made.length === 1)
-    await backend.store.cancelTree(run.id)
+    await backend.store.cancel(run.id, { tree: true })
     open()
     await working
     expect([made, await run.state()]).toEqual([['one'], 'cancelled'])

@@ -160,7 +160,7 @@ describe('a remote worker', () => {
     const { worker } = working(world, { a: handler }, { lease: '9s', concurrency: 1 })
     await until(() => worker.running === 1)
     // Somebody says that the worker is dead.
-    const [held] = await world.backend.store.leasesOf([id])
+    const [held] = await world.backend.store.leases({ ids: [id] })
     await world.backend.reap(3, [held?.owner ?? ''])
     const [other] = await world.client.leases.take({ jobs: ['a'], lease: '1h' })
     await world.clock.advance(3_000)

@@ -53,7 +53,7 @@ async function overtake(given: Given, report: Parameters<Run>[0]): Promise<void>
 /** Made over TCP while its parent runs, and held back for it. */
 const child = ({ ask, queue }: Given) => {
   return async (id: string) => {
-    const parentJobID = (await queue.backend.store.numbers.assign([id]))[0]
+    const parentJobID = (await queue.backend.store.numbers!.assign([id]))[0]
     expect((await ask('CreateJob', { name: 'zchild', parentJobID })).status).toBe('200 OK')
   }
 }
@@ -263,7 +263,7 @@ const cases: readonly Case[] = [
     act: async ({ maker, run, queue: { backend } }) => {
       await maker.dispatch('work', { n: 1 })
       await run({ kind: 'done', result: { sum: 3 } }, async (id) => {
-        const [held] = await backend.store.leasesOf([id])
+        const [held] = await backend.store.leases({ ids: [id] })
         await backend.settle([{ token: held?.token ?? '', kind: 'snooze', delayMs: 0 }])
         const jobs = [{ job: 'work', concurrency: null }]
         const request = { jobs, queues: null, limit: 1, leaseMs: hour, owner: 'another', maxRescues: 9 }

@@ -187,7 +187,7 @@ describe.each(Object.entries(grounds))('results that were written to %s by someb
     const one = await all.give.dispatch(null)
     const after = await all.take.dispatch({}, { dependsOn: one })
     await ground.change(`UPDATE {jobs} SET state = 4, finished_at = 1 WHERE id = '${one.id}'`)
-    await (await all.jobs.store()).mend(1_000)
+    await (await all.jobs.store()).sweep({ part: 'waits', limit: 1_000 })
     await all.second()
     await expectRejected(all, after)
   })
@@ -207,7 +207,7 @@ describe.each(Object.entries(grounds))('results that were written to %s by someb
 
   async function makeReady({ jobs, record }: Program, id: string) {
     const waiting = await ground.change(`UPDATE {edges} SET waiting = 0 WHERE waiter = '${id}'`)
-    await (await jobs.store()).mend(1_000)
+    await (await jobs.store()).sweep({ part: 'waits', limit: 1_000 })
     expect((await record({ id })).state, String(waiting)).toBe('ready')
   }
 

@@ -388,7 +388,7 @@ function watched({ jobs }: World, name: string) {
 function spiesOn(schedules: World['backend']['store']['schedules']) {
   return {
     neighbours: vi.spyOn(schedules, 'neighbours'),
-    find: vi.spyOn(schedules, 'find'),
+    find: vi.spyOn(schedules, 'occurrences'),
     list: vi.spyOn(schedules, 'list'),
     skipWaiting: vi.spyOn(schedules, 'skipWaiting'),
   }

@@ -96,7 +96,7 @@ function attackedOn<By extends Attacker>(
       const identity = Object.assign(JSON.parse((await record(id)).identity), changes)
       await forge(id, { identity: JSON.stringify(identity) })
     },
-    idOf: async (number) => (await backend.store.numbers.find([number]))[0] as string,
+    idOf: async (number) => (await backend.store.numbers!.find([number]))[0] as string,
     isSigned,
     expectRejected: async (id) => {
       const { state, reason } = await record(id)

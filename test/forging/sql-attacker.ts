@@ -22,7 +22,7 @@ export function sqlAttacker(backend: WholeBackend, sql: (statement: string) => P
     // By the mending, which knows how each engine counts.
     release: async (id) => {
       await sql(`UPDATE {edges} SET waiting = 0 WHERE waiter = '${id}'`)
-      await backend.store.mend(1_000)
+      await backend.store.sweep({ part: 'waits', limit: 1_000 })
     },
     deleteJob: (id) => sql(`DELETE FROM {jobs} WHERE id = '${id}'`),
     moveKey: async (from, to) => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { finalStates } from '../../src/queue/contract/job-state.ts'
+import { cancelOutcome } from '../../src/queue/contract/queue-counts.ts'
 import { type Ground, pickOf } from './ground.ts'
 import { isEnded, type ModelEdge, type ModelJob } from './model-queue.ts'
 import type { JobSpec } from './operations.ts'
@@ -16,14 +17,14 @@ export class Changing {
     const job = pickOf(this.#ground.model.all(), pick)
     if (job === undefined) return
     const expected = isEnded(job) ? 'ended' : job.state === 'running' ? 'requested' : 'cancelled'
-    assert.equal(await this.#ground.store.cancel(job.id), expected, `cancel of ${job.id}`)
+    assert.equal(cancelOutcome(await this.#ground.store.cancel(job.id)), expected, `cancel of ${job.id}`)
     this.#noteCancel(job)
   }
 
   async cancelTree(pick: number): Promise<void> {
     const job = pickOf(this.#ground.model.all(), pick)
     if (job === undefined) return
-    await this.#ground.store.cancelTree(job.id)
+    await this.#ground.store.cancel(job.id, { tree: true })
     const tree = this.#treeOf(job)
     // All of them are meant: none is to end as failed because another one was cancelled first.
     for (const each of tree) if (!isEnded(each) && each.state !== 'running') each.state = 'cancelled'
@@ -86,7 +87,7 @@ export class Changing {
     if (job === undefined) return
     const runAt = this.#ground.clock.now() + delayMs
     const expected = isEnded(job) ? 'ended' : job.state === 'running' ? 'claimed' : 'moved'
-    assert.equal(await this.#ground.store.reschedule(job.id, runAt), expected, `reschedule of ${job.id}`)
+    assert.equal((await this.#ground.store.amend([{ id: job.id, runAt }]))[0], expected, `reschedule of ${job.id}`)
     if (expected !== 'moved') return
     job.runAt = runAt
     if (job.state !== 'blocked') job.state = delayMs > 0 ? 'scheduled' : 'ready'
@@ -114,13 +115,13 @@ export class Changing {
   pause(queue: string): Promise<void> {
     const name = this.#ground.queueName(queue)
     this.#ground.model.paused.add(name)
-    return this.#ground.store.pause(name)
+    return this.#ground.store.setPaused({ queue: name }, true)
   }
 
   resume(queue: string): Promise<void> {
     const name = this.#ground.queueName(queue)
     this.#ground.model.paused.delete(name)
-    return this.#ground.store.resume(name)
+    return this.#ground.store.setPaused({ queue: name }, false)
   }
 }
 

@@ -42,17 +42,25 @@ export class Scheduling {
 
   async pause(schedule: number): Promise<void> {
     const name = this.#name(schedule)
-    assert.equal(await this.#store.pause(name), this.#model.pause(name, this.#ground.clock.now()), `pause of ${name}`)
+    assert.equal(await this.#store.change(name, 'pause'), this.#model.pause(name, this.#ground.clock.now()), `pause of ${name}`)
   }
 
   async resume(schedule: number): Promise<void> {
     const name = this.#name(schedule)
-    assert.equal(await this.#store.resume(name), this.#model.resume(name, this.#ground.clock.now()), `resume of ${name}`)
+    assert.equal(
+      await this.#store.change(name, 'resume'),
+      this.#model.resume(name, this.#ground.clock.now()),
+      `resume of ${name}`,
+    )
   }
 
   async remove(schedule: number): Promise<void> {
     const name = this.#name(schedule)
-    assert.equal(await this.#store.remove(name), this.#model.remove(name, this.#ground.clock.now()), `removal of ${name}`)
+    assert.equal(
+      await this.#store.change(name, 'remove'),
+      this.#model.remove(name, this.#ground.clock.now()),
+      `removal of ${name}`,
+    )
   }
 
   async skipWaiting({ schedule, instant, unseenOnly }: Extract<Operation, { op: 'skipWaiting' }>): Promise<void> {
@@ -76,7 +84,7 @@ export class Scheduling {
     const now = this.#ground.clock.now()
     const names = scheduleNumbers.map((number) => this.#name(number))
     const keys = names.flatMap((schedule) => instants.map((_, index) => ({ schedule, at: this.#instant(index) })))
-    const found = await this.#store.find(keys)
+    const found = await this.#store.occurrences({ keys })
     for (const [index, { schedule, at }] of keys.entries()) {
       const known = this.#model.at(schedule, at)
       const expected = known === undefined ? null : { jobId: known.jobId, outcome: known.outcome }
@@ -101,7 +109,7 @@ export class Scheduling {
   }
 
   async cleanUp(): Promise<void> {
-    for (const number of scheduleNumbers) await this.#store.remove(this.#name(number))
+    for (const number of scheduleNumbers) await this.#store.change(this.#name(number), 'remove')
   }
 
   #name(schedule: number): string {

@@ -53,6 +53,7 @@ export class Sharing {
     const job = pickOf(this.#ground.model.all(), pick)
     if (job === undefined) return
     const { numbers } = this.#ground.store
+    assert.ok(numbers, 'the backend numbers jobs')
     const [number] = await numbers.assign([job.id])
     assert.ok(typeof number === 'number', `the number of ${job.id}`)
     const known = [...this.#numbers].find(([, id]) => id === job.id)?.[0]

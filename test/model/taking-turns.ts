@@ -1,3 +1,4 @@
+import type { JobNumbers } from '../../src/queue/contract/store.ts'
 import type { StoredBackend } from './ground.ts'
 
 /** Two programs on one queue that look like one: each call is made by the other one of them, so neither can rely on what it remembers. */
@@ -9,7 +10,7 @@ export function takingTurns(one: StoredBackend, other: StoredBackend): StoredBac
     store: {
       ...callsOf(store, () => next().store),
       schedules: callsOf(store.schedules, () => next().store.schedules),
-      numbers: callsOf(store.numbers, () => next().store.numbers),
+      ...(store.numbers && { numbers: callsOf(store.numbers, () => next().store.numbers as JobNumbers) }),
     },
     coordination: callsOf(one.coordination, () => next().coordination),
     async [Symbol.asyncDispose]() {

@@ -18,7 +18,7 @@ export async function fill(backend: QueueBackend, clock: ManualClock): Promise<v
   await sendWorkflows(bench)
   await keepKeys(bench)
   await keepSchedules(bench)
-  await bench.store.pause('stopped')
+  await bench.store.setPaused({ queue: 'stopped' }, true)
   await clock.advance(50)
 }
 
@@ -29,7 +29,7 @@ async function sendPlain(bench: Bench): Promise<void> {
     { queue: 'stopped', group: 'customer 1' },
     { group: 'customer 2', priority: 1 },
     { singleInstance: true, repeat: 'every 1 hour', timeoutMs: 5_000 },
-    { number: await bench.store.numbers.reserve(1), payload: '[]' },
+    { number: await bench.numbers.reserve(1), payload: '[]' },
     { uniqueKey: 'while it lives' },
     { uniqueKey: 'until it starts', uniqueUntil: 'started' },
     { uniqueKey: 'for an hour', uniqueUntil: bench.clock.now() + 3_600_000 },
@@ -117,7 +117,7 @@ async function keepSchedules(bench: Bench): Promise<void> {
   const said = { text: '{"job":"recurring"}', signature: 'as it was signed' }
   const stored = { ...entry('0 9 * * *', 'UTC', 'made at run time'), definition: said }
   await schedules.register([entry(), entry('0 8 * * 1', 'Europe/Berlin', 'paused one'), stored])
-  await schedules.pause('paused one')
+  await schedules.change('paused one', 'pause')
   const now = bench.clock.now()
   const of = (at: number) => occurrence(bench, at, 'digest', { job: 'recurring' })
   await schedules.enqueue([of(now - minute)])

@@ -83,7 +83,7 @@ test('a dry run counts what is there, and changes nothing', async () => {
   const [from, to] = [queue(), queue()]
   await from.send({}, { delayMs: 1_000 }, { queue: 'other' })
   await from.store.schedules.register([entry()])
-  await from.store.pause('default')
+  await from.store.setPaused({ queue: 'default' }, true)
   const plan = await planMove({ from: from.backend, to: to.backend })
   expect(plan).toMatchObject({
     jobs: { ready: 2, scheduled: 1, running: 0 },

@@ -4,6 +4,7 @@ import { openMemory } from '../../src/engines/memory/index.ts'
 import { openEnvelope } from '../../src/envelope/envelope.ts'
 import { exportJobs, importJobs, move } from '../../src/moving/index.ts'
 import type { QueueBackend } from '../../src/queue/contract/contract.ts'
+import { treeCounts } from '../../src/queue/contract/queue-counts.ts'
 import { ManualClock } from '../../src/testing/manual-clock.ts'
 import { openFresh, redisUrl } from '../backends/redis-ground.ts'
 import { SqlGround } from '../backends/sql-ground.ts'
@@ -124,13 +125,13 @@ async function everythingIn(backend: QueueBackend) {
   const counts = (await store.counts()).filter((each) => Object.values(each.counts).some((count) => count > 0))
   return {
     jobs,
-    trees: await Promise.all(roots.map((root) => store.tree(root))),
+    trees: await Promise.all(roots.map((root) => treeCounts(store, root))),
     counts: [...counts].sort((a, b) => (`${a.queue} ${a.job}` < `${b.queue} ${b.job}` ? -1 : 1)),
     standings: await store.schedules.standings(),
     schedules: await store.schedules.list(),
     tagged: (await store.list({ tag: 'customer 7', limit: 9 })).map(({ id }) => id),
-    occurrences: await store.schedules.recent('digest', Number.MAX_SAFE_INTEGER, 100),
-    paused: await store.pausedQueues(),
+    occurrences: await store.schedules.occurrences({ schedule: 'digest', upTo: Number.MAX_SAFE_INTEGER, limit: 100 }),
+    paused: (await store.paused()).queues,
   }
 }
 
@@ -151,12 +152,12 @@ async function isHeldOn(backend: QueueBackend): Promise<void> {
   const rest = { signature: null, createdAt: 0, runAt: 0, uniqueUntil: 'ended', group: null, links: null } as const
   const receipts = await backend.send([...keyed, paying].map((each) => ({ ...common, ...rest, ...each })))
   expect(receipts.map(({ stored }) => stored)).toEqual([false, false, false, false, false])
-  expect(await backend.store!.numbers.reserve(1)).toBe(2)
+  expect(await backend.store!.numbers!.reserve(1)).toBe(2)
 }
 
 /** All that waits can be claimed and ended, and workflows go on to their ends. */
 async function worksOn(backend: QueueBackend, clock: ManualClock): Promise<void> {
-  await backend.store!.resume('stopped')
+  await backend.store!.setPaused({ queue: 'stopped' }, false)
   await clock.advance(3_700_000)
   const names = ['work', 'signed', 'forged', 'retrying', 'rescued', 'later', 'join', 'rescue', 'parent', 'child', 'recurring']
   const jobs = names.map((job) => ({ job, concurrency: null }))

@@ -46,9 +46,9 @@ describe('a worker in another process that looks only every ten minutes', () => 
 
   test('runs what waited in a queue that is resumed', async () => {
     const store = await jobs.store()
-    await store.pause('default')
+    await store.setPaused({ queue: 'default' }, true)
     const run = await jobs.dispatch('echo', 'resumed')
-    await store.resume('default')
+    await store.setPaused({ queue: 'default' }, false)
     expect(await run.result({ timeout: '30s' })).toBe('resumed')
   })
 

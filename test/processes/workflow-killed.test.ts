@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { treadle } from 'treadle'
 import { afterEach, expect, onTestFinished, test } from 'vitest'
+import { treeCounts } from '../../src/queue/contract/queue-counts.ts'
 import { SqlGround } from '../backends/sql-ground.ts'
 import type { SqlEngine } from '../services.ts'
 import { faultsOf, query, scratchFolder } from './database.ts'
@@ -65,7 +66,7 @@ test.each(places.flatMap((place) => hangs.map((hangAt) => [place, hangAt] as con
     try {
       const store = await jobs.store()
       await eventually('every workflow has ended', async () => {
-        const trees = await Promise.all(roots.map((root) => store.tree(root)))
+        const trees = await Promise.all(roots.map((root) => treeCounts(store, root)))
         return trees.every(({ total, counts }) => counts.succeeded + counts.skipped === total)
       })
     } finally {

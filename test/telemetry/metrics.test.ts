@@ -45,7 +45,7 @@ describe('the metrics of a program', () => {
     await clock.advance(90_000)
     await mail.dispatch(null)
     await mail.dispatch(null, { delay: '1h' })
-    await backend.store.pause('mail')
+    await backend.store.setPaused({ queue: 'mail' }, true)
     const metrics = await metricsOf(program)
     const queue = { backend: 'default', queue: 'mail' }
     expect(sampleOf(metrics, 'treadle_queue_jobs', { ...queue, state: 'ready' })).toBe(2)
@@ -67,7 +67,7 @@ describe('the metrics of a program', () => {
     const { id } = await slow.dispatch()
     const working = jobs.work()
     await begun.opened
-    const [lease] = await backend.store.leasesOf([id])
+    const [lease] = await backend.store.leases({ ids: [id] })
     await backend.reap(10, [lease?.owner as string])
     await clock.advance(60_000)
     await until(async () => sampleOf(await metricsOf(program), 'treadle_leases_lost_total', { job: 'slow' }) === 1)

@@ -20,7 +20,6 @@ function recording() {
       written.push(cells)
     },
     read: async () => [],
-    sweep: async () => 0,
   }
   const recorder = new RollupRecorder({ store, clock, onFailed: (error) => failures.push(error) })
   return { clock, recorder, written, failures, answers }

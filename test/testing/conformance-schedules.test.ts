@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import type { OccurrenceRecord } from '../../src/queue/contract/schedule-store.ts'
-import { type Broken, failuresIn, withCoordination, withSchedules } from './broken-backend.ts'
+import type { JobStore } from '../../src/queue/contract/store.ts'
+import { type Broken, failuresIn, overlaid, withCoordination, withSchedules } from './broken-backend.ts'
 
 it.each<[string, string, Broken]>([
   ['a lock for everybody', 'locks', withCoordination(() => ({ lock: async () => ({ held: true }) }))],
@@ -42,14 +43,20 @@ it.each<[string, string, Broken]>([
       },
     })),
   ],
-  ['schedules that cannot be paused', 'pausing and removing schedules', withSchedules(() => ({ pause: async () => true }))],
+  [
+    'schedules that cannot be paused',
+    'pausing and removing schedules',
+    withSchedules((whole) => ({
+      change: async (name, change) => (change === 'pause' ? true : whole.change(name, change)),
+    })),
+  ],
   [
     'pauses that end with a changed expression',
     'pausing and removing schedules',
     withSchedules((whole) => ({
       async register(entries) {
         await whole.register(entries)
-        for (const { name } of entries) await whole.resume(name)
+        for (const { name } of entries) await whole.change(name, 'resume')
       },
     })),
   ],
@@ -65,15 +72,22 @@ it.each<[string, string, Broken]>([
   [
     'schedules that cannot be removed',
     'pausing and removing schedules',
-    withSchedules((whole) => ({ remove: async (name) => (await whole.standings([name])).length > 0 })),
+    withSchedules((whole) => ({
+      change: async (name, change) =>
+        change === 'remove' ? (await whole.standings([name])).length > 0 : whole.change(name, change),
+    })),
   ],
-  ['one revision for ever', 'schedules', withSchedules(() => ({ revision: async () => 1 }))],
+  [
+    'one revision for ever',
+    'schedules',
+    withSchedules((whole) => ({ changes: async (since, limit) => ({ ...(await whole.changes(since, limit)), revision: 1 }) })),
+  ],
   [
     'another revision each time',
     'schedules',
-    withSchedules(() => {
+    withSchedules((whole) => {
       let revision = 0
-      return { revision: async () => revision++ }
+      return { changes: async (since, limit) => ({ ...(await whole.changes(since, limit)), revision: revision++ }) }
     }),
   ],
   [
@@ -119,8 +133,8 @@ it.each<[string, string, Broken]>([
     'neighbours of occurrences',
     withSchedules((whole) => ({
       async neighbours({ schedule, at }) {
-        const earlier = await whole.recent(schedule, at - 1, 100)
-        const unended = earlier.filter(({ outcome }) => outcome === null).at(-1)?.at ?? null
+        const earlier = await whole.occurrences({ schedule, upTo: at - 1, limit: 100 })
+        const unended = earlier.filter((each) => each?.outcome === null).at(-1)?.at ?? null
         return { ...(await whole.neighbours({ schedule, at })), unended }
       },
     })),
@@ -130,7 +144,7 @@ it.each<[string, string, Broken]>([
     'neighbours of occurrences',
     withSchedules((whole) => ({
       async neighbours({ schedule, at }) {
-        const [latest] = await whole.recent(schedule, Number.MAX_SAFE_INTEGER, 1)
+        const [latest] = await whole.occurrences({ schedule, upTo: Number.MAX_SAFE_INTEGER, limit: 1 })
         return { ...(await whole.neighbours({ schedule, at })), seen: (latest?.at ?? 0) > at }
       },
     })),
@@ -168,7 +182,10 @@ it.each<[string, string, Broken]>([
     'the last occurrences in the wrong order',
     'occurrences of schedules',
     withSchedules((whole) => ({
-      recent: async (schedule, upTo, limit) => [...(await whole.recent(schedule, upTo, limit))].reverse(),
+      occurrences: async (query) => {
+        const found = await whole.occurrences(query)
+        return 'keys' in query ? found : [...found].reverse()
+      },
     })),
   ],
   [
@@ -190,9 +207,10 @@ it.each<[string, string, Broken]>([
     'removed schedules whose due runs come all the same',
     'pausing and removing schedules',
     withSchedules((whole, { store }) => ({
-      async remove(name) {
+      async change(name, change) {
+        if (change !== 'remove') return whole.change(name, change)
         const waiting = (await store.list({ limit: 100 })).filter((job) => job.schedule === name && job.startedAt === null)
-        const isKnown = await whole.remove(name)
+        const isKnown = await whole.change(name, change)
         await store.retry(waiting.map(({ id }) => id))
         return isKnown
       },
@@ -201,25 +219,30 @@ it.each<[string, string, Broken]>([
   [
     'the latest occurrence forgotten',
     'forgetting occurrences',
-    withSchedules((whole) => {
+    ({ store }) => {
       let forgottenBefore = Number.NEGATIVE_INFINITY
-      return {
-        forget(before, limit) {
-          forgottenBefore = before
-          return whole.forget(before, limit)
-        },
+      const sweep: JobStore['sweep'] = (request) => {
+        if ('before' in request) forgottenBefore = request.before
+        return store.sweep(request)
+      }
+      const schedules = overlaid(store.schedules, {
         async standings(names) {
-          const standings = await whole.standings(names)
+          const standings = await store.schedules.standings(names)
           return standings.map((each) => ((each.latest?.at ?? 0) < forgottenBefore ? { ...each, latest: null } : each))
         },
-      }
-    }),
+      })
+      return { store: overlaid(store, { sweep, schedules }) }
+    },
   ],
-  ['nothing forgotten', 'forgetting occurrences', withSchedules(() => ({ forget: async () => 0 }))],
+  [
+    'nothing forgotten',
+    'forgetting occurrences',
+    ({ store }) => ({ store: overlaid(store, { sweep: async () => ({ looked: 0, changed: 0 }) }) }),
+  ],
   [
     'occurrences forgotten without a limit',
     'forgetting occurrences',
-    withSchedules((whole) => ({ forget: (before) => whole.forget(before, 1_000) })),
+    ({ store }) => ({ store: overlaid(store, { sweep: (request) => store.sweep({ ...request, limit: 1_000 }) }) }),
   ],
 ])('the conformance suite notices a backend with %s', async (_, group, breakIt) => {
   expect(await failuresIn(group, breakIt)).not.toEqual([])

@@ -90,7 +90,7 @@ describe.each(['memory', 'sqlite'])('draining a queue in %s', (kind) => {
   test('it does not wait for jobs that it would not run', async () => {
     jobs.define('note', () => {})
     await jobs.declare<null>('elsewhere').delay('2h').dispatch(null)
-    await (await jobs.store()).pause('paused')
+    await (await jobs.store()).setPaused({ queue: 'paused' }, true)
     await jobs.args(null).delay('3h').dispatch('note', { queue: 'paused' })
     await jobs.args(null).delay('4h').dispatch('note', { queue: 'other' })
     expect(await drain(jobs, { clock, queues: ['default', 'paused'] })).toMatchObject({ succeeded: 0 })

@@ -104,7 +104,7 @@ describe('keeping ended jobs', () => {
       },
       get: (id: string) => sound.store.get(id),
       list: (filter: Parameters<typeof sound.store.list>[0]) => sound.store.list(filter),
-      mend: (limit: number) => sound.store.mend(limit),
+      sweep: (request: Parameters<typeof sound.store.sweep>[0]) => sound.store.sweep(request),
     })
     const { jobs, happened } = worldOn({ ...backend, store }, clock, { keep: { succeeded: '90s' } })
     await jobs.define('mail', async () => {}).dispatch()
@@ -133,6 +133,6 @@ describe('keeping ended jobs', () => {
     await jobs.run()
     await clock.advance(hour + 1)
     expect(await jobs.prune()).toBe(2_501)
-    expect(await backend.coordination.sweepKeys(10)).toBe(0)
+    expect((await backend.store.sweep({ part: 'keys', limit: 10 })).changed).toBe(0)
   })
 })

@@ -4,6 +4,7 @@ import { type DefinitionFields, definitionDefaults } from '../../src/definition/
 import { openMemory } from '../../src/engines/memory/index.ts'
 import { type Envelope, sealEnvelope } from '../../src/envelope/envelope.ts'
 import type { ScheduleEntry, ScheduleStore } from '../../src/queue/contract/schedule-store.ts'
+import type { SweepReport, SweepRequest } from '../../src/queue/contract/store.ts'
 import { parseCron } from '../../src/scheduling/calendar/cron.ts'
 import { ManualClock } from '../../src/testing/manual-clock.ts'
 import { Scheduler, type SchedulerOptions } from '../../src/worker/scheduler/scheduler.ts'
@@ -27,6 +28,7 @@ export function schedulerWorld({ definitions, nowMs = startMs, clock = new Manua
   const scheduler = new Scheduler({
     definitions: () => definitions,
     schedules: store.schedules,
+    sweep: (request) => store.sweep(request),
     keys: null,
     envelope: async (definition, instant, runAt) => envelopeOf(definition, instant, runAt),
     clock,
@@ -57,6 +59,11 @@ export function notedSchedules(clock: ManualClock) {
     beforeRegister: () => {},
     beforeEnqueue: async () => {},
     schedules: {} as ScheduleStore,
+    async sweep(request: SweepRequest): Promise<SweepReport> {
+      note('sweep')
+      if ('before' in request) noted.forgotten.push(request.before)
+      return backend.store.sweep(request)
+    },
     names: () => [...new Set(noted.stored.map(({ schedule }) => schedule))].sort(),
     times: (name: string) =>
       noted.stored
@@ -81,25 +88,16 @@ export function notedSchedules(clock: ManualClock) {
       noted.stored.push(...occurrences.filter((_, index) => answers[index]))
       return answers
     },
-    async forget(before, limit) {
-      note('forget')
-      noted.forgotten.push(before)
-      return inner.forget(before, limit)
-    },
     async standings(names) {
       note('standings')
       return inner.standings(names)
     },
-    revision: () => inner.revision(),
     changes: (since, limit) => inner.changes(since, limit),
-    find: (keys) => inner.find(keys),
+    occurrences: (query) => inner.occurrences(query),
     neighbours: (key) => inner.neighbours(key),
     markSeen: (keys) => inner.markSeen(keys),
     skipWaiting: (request) => inner.skipWaiting(request),
-    recent: (schedule, upTo, limit) => inner.recent(schedule, upTo, limit),
-    pause: (name) => inner.pause(name),
-    resume: (name) => inner.resume(name),
-    remove: (name) => inner.remove(name),
+    change: (name, change) => inner.change(name, change),
     list: () => inner.list(),
   }
   return noted

@@ -228,13 +228,13 @@ describe('forgetting', () => {
     await store.backend.store.schedules.enqueue(old)
     for (const { envelope } of old) await store.backend.store.cancel(envelope.id)
     await scheduler.tick()
-    expect((await store.schedules.find(old)).filter((each) => each !== null)).toHaveLength(1)
+    expect((await store.schedules.occurrences({ keys: old })).filter((each) => each !== null)).toHaveLength(1)
     expect(store.forgotten).toHaveLength(3)
   })
 
   test('that fails is reported and does not fail the tick', async () => {
     const { scheduler, store, errors } = world({ definitions: [job('report', '0 0 * * *')] })
-    store.schedules.forget = () => Promise.reject(new Error('busy'))
+    store.sweep = () => Promise.reject(new Error('busy'))
     expect(await scheduler.tick()).toMatchObject({ enqueued: 2 })
     expect(errors).toMatchObject([{ message: 'busy' }])
   })

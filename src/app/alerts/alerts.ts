@@ -105,7 +105,7 @@ export class Alerts {
     const { store } = this.#deps.backend
     const [counts, paused, workers, schedules] = await Promise.all([
       store.counts({ oldest: true }),
-      store.pausedQueues(),
+      store.paused().then(({ queues }) => queues),
       store.workers.list(),
       store.schedules.list(),
     ])

@@ -8,7 +8,7 @@ import type { AmendAnswer } from '../../queue/contract/store.ts'
 import { keyMarkOf, type Plan, type SealingDeps, sealJob, type WrittenPayload, writePayload } from './sealing.ts'
 
 export interface ChangingDeps {
-  readonly queue: Pick<JoinedQueue, 'send' | 'get' | 'amend' | 'reject'>
+  readonly queue: Pick<JoinedQueue, 'send' | 'get' | 'amend'>
   readonly sealing: SealingDeps
   readonly maxPayloadBytes: number
 }
@@ -76,7 +76,7 @@ function* genuine(held: WaitingJob, uniqueKey: string | null, { queue, sealing }
   try {
     return withKey(openEnvelope(held, sealing.keys), uniqueKey)
   } catch (error) {
-    const [answer] = yield* wait(queue.reject([rejectionOf(held, error, sealing.now())]))
+    const [answer] = yield* wait(queue.amend([rejectionOf(held, error, sealing.now())]))
     return answer === 'rejected' ? 'ended' : (answer as AmendAnswer)
   }
 }

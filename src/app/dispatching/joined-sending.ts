@@ -79,8 +79,7 @@ function announced(queue: JoinedQueue, onSent: JoinedSendingDeps['onSent']): Joi
   return {
     send: (envelopes) => answerOf(sent(envelopes)),
     get: (id) => queue.get(id),
-    amend: (amendments) => queue.amend(amendments),
-    reject: (rejections) => queue.reject(rejections),
+    amend: (changes) => queue.amend(changes),
     settle: (settlement) => queue.settle(settlement),
   }
 }

@@ -264,8 +264,7 @@ export class Sending {
       queue: {
         send: (envelopes) => Promise.all(envelopes.map((envelope) => this.#sends.add(envelope))),
         get: (id) => store.get(id),
-        amend: (amendments) => store.amend(amendments),
-        reject: (rejections) => store.reject(rejections),
+        amend: (changes) => store.amend(changes),
       },
       sealing: this.#sealing,
       maxPayloadBytes: this.#settings.maxPayloadBytes,

@@ -1,3 +1,4 @@
+import { treeCounts } from '../../queue/contract/queue-counts.ts'
 import type { JobStore } from '../../queue/contract/store.ts'
 import type { RunHandleDeps } from './run-handle.ts'
 
@@ -42,5 +43,5 @@ async function find(id: string, backends: () => Promise<readonly SearchedBackend
 
 /** Whether the id is that of a job or of a workflow. For a workflow, only its jobs are stored. */
 async function isStored(id: string, store: JobStore): Promise<boolean> {
-  return (await store.get(id)) !== null || (await store.tree(id)).total > 0
+  return (await store.get(id)) !== null || (await treeCounts(store, id)).total > 0
 }

@@ -12,7 +12,8 @@ import { readProgress } from '../../envelope/progress.ts'
 import { readMessage } from '../../envelope/stored-error.ts'
 import { jobOf, openHandedOn } from '../../execution/admit/handed-on.ts'
 import { isFinal } from '../../queue/contract/job-state.ts'
-import type { JobRecord, JobStore, TreeCancellation } from '../../queue/contract/store.ts'
+import { type CancelOutcome, treeCounts } from '../../queue/contract/queue-counts.ts'
+import type { Cancellation, JobRecord, JobStore } from '../../queue/contract/store.ts'
 import { findWorkflow, refuseFailedWorkflow, type WholeWorkflow, workflowJobs } from '../workflows/whole-workflow.ts'
 import { lookPatiently, waitUntilOver } from './looking-again.ts'
 import { aloneProgress, treeProgress } from './tree-progress.ts'
@@ -26,8 +27,8 @@ export interface RunHandleDeps {
   /** Whether `store` knows a job once it is sent or only once it is claimed. */
   recordsFrom(): Promise<'send' | 'claim'>
   store(): Promise<JobStore>
-  cancel(id: string): Promise<Awaited<ReturnType<JobStore['cancel']>>>
-  cancelTree(id: string): Promise<TreeCancellation>
+  cancel(id: string): Promise<CancelOutcome>
+  cancelTree(id: string): Promise<Cancellation>
   /** Resolves soon after this process sees the job end, or after `longestMs`. */
   ended(id: string, clock: Clock, longestMs: number, signal: AbortSignal | undefined): Promise<void>
 }
@@ -89,7 +90,7 @@ export class RunHandle implements Run<never> {
   async reschedule(when: Instant | Duration): Promise<void> {
     const clock = await this.#deps.queueClock()
     const runAt = instantOf(when, clock.now())
-    const answer = await (await this.#deps.store()).reschedule(this.id, runAt)
+    const answer = (await (await this.#deps.store()).amend([{ id: this.id, runAt }]))[0]
     if (answer === 'missing') throw this.#missing()
     if (answer === 'moved') return
     const why = answer === 'claimed' ? 'a worker has it already' : 'it has ended'
@@ -109,7 +110,9 @@ export class RunHandle implements Run<never> {
     if ('tree' in record) return record.tree
     const { root, state } = record
     const store = await this.#deps.store()
-    return root === null ? aloneProgress(state) : treeProgress(await lookPatiently(() => store.tree(root), this.#deps.clock))
+    return root === null
+      ? aloneProgress(state)
+      : treeProgress(await lookPatiently(() => treeCounts(store, root), this.#deps.clock))
   }
 
   async #cancelTree(): Promise<boolean> {

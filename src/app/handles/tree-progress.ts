@@ -1,6 +1,6 @@
 import type { TreeProgress } from '../../definition/dispatching/progress.ts'
 import { finalStates, type JobState, jobStates } from '../../queue/contract/job-state.ts'
-import type { TreeCounts } from '../../queue/contract/store.ts'
+import type { TreeCounts } from '../../queue/contract/queue-counts.ts'
 
 export function treeProgress({ total, counts }: TreeCounts): TreeProgress {
   const ended = finalStates.reduce((sum, state) => sum + counts[state], 0)

@@ -3,7 +3,7 @@ import { formatDuration } from '../../core/time/duration.ts'
 import type { Registry } from '../../definition/registry.ts'
 import { isFinal } from '../../queue/contract/job-state.ts'
 import type { ClaimRules, Hold } from '../../queue/contract/limits.ts'
-import type { JobLink, JobRecord, JobStore } from '../../queue/contract/store.ts'
+import type { JobLink, JobRecord, JobStore, Paused } from '../../queue/contract/store.ts'
 import type { WorkerRecord } from '../../queue/contract/worker-store.ts'
 import { ClaimableJobs } from '../../worker/loop/claimable-jobs.ts'
 import type { Settings } from '../config/options.ts'
@@ -46,7 +46,7 @@ export interface Why {
 }
 
 /** The data that the explanation is based on. Links to jobs that the caller may not see are hidden. */
-export type WhyStore = Pick<JobStore, 'get' | 'holds' | 'pausedQueues' | 'pausedJobs' | 'workers'> & {
+export type WhyStore = Pick<JobStore, 'get' | 'holds' | 'paused' | 'workers'> & {
   links(id: string): Promise<readonly (JobLink | HiddenLink)[]>
 }
 
@@ -86,8 +86,8 @@ export async function whyWorkflow(id: string, store: JobStore, program: WhyProgr
 async function reasonsOf(record: JobRecord, store: WhyStore, rules: ClaimRules, now: number): Promise<readonly WhyReason[]> {
   if (isFinal(record.state)) return [ended(record)]
   if (record.state === 'running') return [running(record, now)]
-  const [queues, jobs, alive] = await Promise.all([store.pausedQueues(), store.pausedJobs(), store.workers.list()])
-  const outer = [...pausedReasons(record, queues, jobs), ...workerReasons(record, alive)]
+  const [paused, alive] = await Promise.all([store.paused(), store.workers.list()])
+  const outer = [...pausedReasons(record, paused), ...workerReasons(record, alive)]
   if (record.state === 'blocked') return [waitReason(await store.links(record.id)), ...outer]
   if (record.state === 'scheduled') return [future(record, now), ...outer]
   const held = (await store.holds(record.id, rules)).map((hold) => holdReason(hold, record, now))
@@ -138,7 +138,7 @@ function nameOf(link: JobLink | HiddenLink): string {
   return `"${link.job ?? 'unknown'}" ${link.id} (${link.state})`
 }
 
-function pausedReasons({ queue, job }: JobRecord, queues: readonly string[], jobs: readonly string[]): readonly WhyReason[] {
+function pausedReasons({ queue, job }: JobRecord, { queues, jobs }: Paused): readonly WhyReason[] {
   const ofQueue = `its queue "${queue}" is paused. \`treadle resume ${queue}\` lets it go on`
   const ofJob = `jobs with the key "${job}" are paused. \`treadle resume --job ${job}\` lets them go on`
   const messages = [...(queues.includes(queue) ? [ofQueue] : []), ...(jobs.includes(job) ? [ofJob] : [])]

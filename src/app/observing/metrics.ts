@@ -109,7 +109,7 @@ async function gaugesOf({ name, backend, clock }: MeasuredBackend): Promise<Queu
     if (store === undefined) throw new Error('it cannot be looked into')
     const [counts, paused, workers] = await Promise.all([
       store.counts({ oldest: true }),
-      store.pausedQueues(),
+      store.paused().then(({ queues }) => queues),
       store.workers.list(),
     ])
     return { backend: name, isUp: true, counts, paused, workers, now }

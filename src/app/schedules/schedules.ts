@@ -98,15 +98,16 @@ export class Schedules {
   /** Stops further runs until `resume`. A run in progress continues. */
   async pause(name: string): Promise<void> {
     const store = await this.#store()
-    if ((await store.pause(name)) || (await this.#changeStored(name, (stored) => store.pause(stored)))) return
+    if ((await store.change(name, 'pause')) || (await this.#changeStored(name, (stored) => store.change(stored, 'pause')))) return
     await this.#register(name, store)
-    await store.pause(name)
+    await store.change(name, 'pause')
   }
 
   /** Continues with the next occurrence. Occurrences during the pause are not made up for. */
   async resume(name: string): Promise<void> {
     const store = await this.#store()
-    if ((await store.resume(name)) || (await this.#changeStored(name, (stored) => store.resume(stored)))) return
+    if ((await store.change(name, 'resume')) || (await this.#changeStored(name, (stored) => store.change(stored, 'resume'))))
+      return
     await this.#register(name, store)
   }
 
@@ -115,7 +116,7 @@ export class Schedules {
    * key.
    */
   async delete(key: string): Promise<boolean> {
-    return (await this.#store()).remove(storedNameOf(key))
+    return (await this.#store()).change(storedNameOf(key), 'remove')
   }
 
   /** Runs the job of a schedule now, even while the schedule is paused. The schedule itself is not affected. */
@@ -141,7 +142,7 @@ export class Schedules {
       throw new TreadleError('SCHEDULE_INVALID', message)
     }
     const store = await this.#store()
-    if (!(await store.remove(name))) throw this.#unknown(name, await store.list())
+    if (!(await store.change(name, 'remove'))) throw this.#unknown(name, await store.list())
   }
 
   /** What the scheduler would store now, or at the given time, without storing it. */

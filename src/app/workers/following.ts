@@ -34,11 +34,13 @@ export function newScheduler(config: SchedulerConfig | null, deps: FollowingDeps
     if (!registry.definitions().some(({ fields }) => fields.schedule !== null)) return undefined
     throw coordinationMissing(`The ${backend.kind} backend cannot keep schedules`)
   }
+  const { store } = backend
   const { clock, logger, environment } = settings
   const pace = config.tickMs === null ? occurrencePace : tickPace(config.tickMs)
   return new Scheduler({
     definitions: () => registry.definitions(),
-    schedules: backend.store.schedules,
+    schedules: store.schedules,
+    sweep: (request) => store.sweep(request),
     envelope,
     keys,
     clock: queueClock(backend, clock),

@@ -1,6 +1,7 @@
 import { TreadleError } from '../../core/errors.ts'
 import type { TreeProgress } from '../../definition/dispatching/progress.ts'
 import { isFinal, type JobState } from '../../queue/contract/job-state.ts'
+import { treeCounts } from '../../queue/contract/queue-counts.ts'
 import type { JobRecord, JobStore } from '../../queue/contract/store.ts'
 import { treeProgress } from '../handles/tree-progress.ts'
 
@@ -12,8 +13,8 @@ export interface WholeWorkflow {
 }
 
 /** Null if no job belongs to a workflow with this id. */
-export async function findWorkflow(id: string, store: Pick<JobStore, 'tree'>): Promise<WholeWorkflow | null> {
-  const tree = treeProgress(await store.tree(id))
+export async function findWorkflow(id: string, store: Pick<JobStore, 'counts'>): Promise<WholeWorkflow | null> {
+  const tree = treeProgress(await treeCounts(store, id))
   return tree.total === 0 ? null : { id, state: stateOf(tree), tree }
 }
 

@@ -1,14 +1,15 @@
 import { type Clock, pause } from '../../core/time/clock.ts'
 import type { TreeProgress, WaitOptions } from '../../definition/dispatching/progress.ts'
 import type { Run } from '../../definition/dispatching/run.ts'
-import type { JobStore } from '../../queue/contract/store.ts'
+import { treeCounts } from '../../queue/contract/queue-counts.ts'
+import type { Cancellation, JobStore } from '../../queue/contract/store.ts'
 import { lookPatiently, waitUntilOver } from '../handles/looking-again.ts'
 import { treeProgress } from '../handles/tree-progress.ts'
 
 export interface WorkflowRunDeps {
   clock(): Promise<Clock>
   store(): Promise<JobStore>
-  cancelTree: JobStore['cancelTree']
+  cancelTree(id: string): Promise<Cancellation>
 }
 
 /** A handle to jobs that were dispatched together. */
@@ -71,7 +72,7 @@ export class WorkflowHandle<Result> implements WorkflowRun<Result> {
   }
 
   async #look(): Promise<TreeProgress> {
-    return treeProgress(await (await this.#deps.store()).tree(this.id))
+    return treeProgress(await treeCounts(await this.#deps.store(), this.id))
   }
 }
 

@@ -68,7 +68,7 @@ async function changeJobs(command: Command, names: readonly string[], verb: Verb
   await withProject(command, async ({ jobs, out }) => {
     for (const job of names) await jobs[verb]({ job })
     const store = await jobs.store()
-    const pausedJobs = await store.pausedJobs()
+    const pausedJobs = (await store.paused()).jobs
     const lines = names.map((name) => `${past[verb]} jobs with the key ${visibleLine(name)}`)
     out.answer({ [past[verb]]: names, pausedJobs }, () => lines.join('\n'))
     const known = new Set<string>()
@@ -82,8 +82,8 @@ async function changeJobs(command: Command, names: readonly string[], verb: Verb
 async function changeQueues(command: Command, names: readonly string[], verb: Verb): Promise<void> {
   await withProject(command, async ({ jobs, out }) => {
     const store = await jobs.store()
-    for (const name of names) await store[verb](name)
-    const pausedQueues = await store.pausedQueues()
+    for (const name of names) await store.setPaused({ queue: name }, verb === 'pause')
+    const pausedQueues = (await store.paused()).queues
     out.answer({ [past[verb]]: names, pausedQueues }, () => names.map((name) => `${past[verb]} ${name}`).join('\n'))
     const unknown: string[] = []
     for (const name of names) if ((await store.counts({ queue: name })).length === 0) unknown.push(name)

@@ -49,7 +49,7 @@ export async function readDryRun(session: ProjectSession, options: RunOptions): 
   const { at } = options
   const store = await jobs.store()
   const definitions = new Map(jobs.definitions().map((definition) => [definition.job, definition]))
-  const isRunHere = takenBy(options, [...definitions.values()], await store.pausedQueues())
+  const isRunHere = takenBy(options, [...definitions.values()], (await store.paused()).queues)
   return {
     at: new Date(at === undefined ? now : parseInstant(at, 'at')).toISOString(),
     missingDatabase: project.missingFile,

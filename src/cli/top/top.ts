@@ -1,6 +1,7 @@
 import { readWholeLog } from '../../app/handles/job-log.ts'
 import { messageOf } from '../../core/errors.ts'
 import { type Clock, pause } from '../../core/time/clock.ts'
+import { treeCounts } from '../../queue/contract/queue-counts.ts'
 import type { JobStore } from '../../queue/contract/store.ts'
 import { type Looked, lookAt } from '../health.ts'
 import { jobDetails } from '../output/jobs/job-details.ts'
@@ -192,7 +193,7 @@ export class Top {
     const job = await store.get(chosen.id)
     if (job === null) return 'the job is gone'
     const links = await store.links(job.id)
-    const tree = job.root === null ? null : await store.tree(job.root)
+    const tree = job.root === null ? null : await treeCounts(store, job.root)
     const log = await readWholeLog(store.logs, job.id, null)
     this.#details = { lines: jobDetails({ job, links, tree, log }, out, clock.now()).split('\n'), from: 0 }
     return null
@@ -202,8 +203,8 @@ export class Top {
 async function pauseOrResume(store: JobStore, chosen: Chosen): Promise<string> {
   if (chosen.kind !== 'queue' && chosen.kind !== 'schedule') return 'p pauses a queue or a schedule: choose one (Tab)'
   const { name, isPaused } = chosen
-  const target = chosen.kind === 'queue' ? store : store.schedules
-  await (isPaused ? target.resume(name) : target.pause(name))
+  if (chosen.kind === 'queue') await store.setPaused({ queue: name }, !isPaused)
+  else await store.schedules.change(name, isPaused ? 'resume' : 'pause')
   return `${isPaused ? 'resumed' : 'paused'} ${chosen.kind === 'queue' ? 'the queue' : 'the schedule'} ${name}`
 }
 

@@ -22,7 +22,7 @@ export class PausedQueues {
   async names(): Promise<readonly string[]> {
     const now = this.#clock.now()
     if (now < this.#askAgainAt) return this.#names
-    this.#names = await this.#store.pausedQueues()
+    this.#names = (await this.#store.paused()).queues
     if (this.#names.length === 0) this.#askAgainAt = now + freshMs
     return this.#names
   }

@@ -24,7 +24,6 @@ import { Locks } from './keys/locks.ts'
 import { MemoryNumbers } from './keys/numbers.ts'
 import { MemoryLogs } from './logs.ts'
 import { MemoryRollups } from './rollups.ts'
-import { MemorySchedules } from './schedules.ts'
 import { MemoryStore } from './store.ts'
 import { MemoryTransfer } from './transfer/transfer.ts'
 import { MemoryWorkers } from './workers.ts'
@@ -62,7 +61,6 @@ export class MemoryBackend implements QueueBackend {
       checkOpen,
       watchers: this.#watchers,
       paused: this.#paused,
-      schedules: new MemorySchedules(this.#rules.schedules, checkOpen),
       workers: this.#workers,
       numbers,
       logs,
@@ -79,7 +77,6 @@ export class MemoryBackend implements QueueBackend {
     }
     this.coordination = {
       claimOnce: (key, jobId) => this.#claimOnce(key, jobId),
-      sweepKeys: (limit) => this.#sweepKeys(limit),
       lock: (name, holder, ttlMs) => this.#lock(name, holder, ttlMs),
       unlock: (name, owner) => this.#unlock(name, owner),
     }
@@ -142,12 +139,6 @@ export class MemoryBackend implements QueueBackend {
   async #claimOnce(key: string, jobId: string): Promise<OnceClaim> {
     this.#checkOpen()
     return this.#rules.once.claim(key, this.#rules.jobs.get(jobId), this.#clock.now())
-  }
-
-  async #sweepKeys(limit: number): Promise<number> {
-    this.#checkOpen()
-    const now = this.#clock.now()
-    return this.#rules.once.sweep(limit, now) + this.#rules.jobs.uniqueKeys.sweep(limit, now)
   }
 
   async #lock(name: string, holder: LockHolder, ttlMs: number): Promise<LockAnswer> {

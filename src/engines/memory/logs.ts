@@ -52,12 +52,6 @@ export class MemoryLogs implements LogStore {
       .map(({ attempt, first, last, text }) => ({ attempt, first, last, text }))
   }
 
-  /** Nothing to sweep: logs are removed together with their job. */
-  async sweep(): Promise<number> {
-    this.#parts.checkOpen()
-    return 0
-  }
-
   #append(chunk: LogChunk, bounds: LogBounds): void {
     const job = this.#parts.jobs.get(chunk.id)
     if (job === undefined) return

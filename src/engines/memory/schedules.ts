@@ -2,7 +2,9 @@ import type {
   Neighbours,
   Occurrence,
   OccurrenceKey,
+  OccurrenceQuery,
   OccurrenceRecord,
+  ScheduleChange,
   ScheduleChanges,
   ScheduleEntry,
   ScheduleFilter,
@@ -27,12 +29,16 @@ export class MemorySchedules implements ScheduleStore {
     this.#open().register(entries)
   }
 
-  async standings(names?: readonly string[]): Promise<readonly ScheduleStanding[]> {
-    return this.#open().standings(names)
+  async change(name: string, change: ScheduleChange): Promise<boolean> {
+    return this.#open().change(name, change)
   }
 
-  async revision(): Promise<number> {
-    return this.#open().revision
+  async list(filter: ScheduleFilter = {}): Promise<readonly ScheduleRecord[]> {
+    return this.#open().list(filter)
+  }
+
+  async standings(names?: readonly string[]): Promise<readonly ScheduleStanding[]> {
+    return this.#open().standings(names)
   }
 
   async changes(since: number, limit: number): Promise<ScheduleChanges> {
@@ -43,8 +49,8 @@ export class MemorySchedules implements ScheduleStore {
     return this.#open().enqueue(occurrences)
   }
 
-  async find(keys: readonly OccurrenceKey[]): Promise<readonly (OccurrenceRecord | null)[]> {
-    return this.#open().find(keys)
+  async occurrences(query: OccurrenceQuery): Promise<readonly (OccurrenceRecord | null)[]> {
+    return this.#open().occurrences(query)
   }
 
   async neighbours(key: OccurrenceKey): Promise<Neighbours> {
@@ -55,32 +61,8 @@ export class MemorySchedules implements ScheduleStore {
     this.#open().markSeen(keys)
   }
 
-  async recent(schedule: string, upTo: number, limit: number): Promise<readonly OccurrenceRecord[]> {
-    return this.#open().recent(schedule, upTo, limit)
-  }
-
   async skipWaiting(request: SkipRequest): Promise<number> {
     return this.#open().skipWaiting(request)
-  }
-
-  async pause(name: string): Promise<boolean> {
-    return this.#open().pause(name)
-  }
-
-  async resume(name: string): Promise<boolean> {
-    return this.#open().resume(name)
-  }
-
-  async remove(name: string): Promise<boolean> {
-    return this.#open().remove(name)
-  }
-
-  async list(filter: ScheduleFilter = {}): Promise<readonly ScheduleRecord[]> {
-    return this.#open().list(filter)
-  }
-
-  async forget(before: number, limit: number): Promise<number> {
-    return this.#open().forget(before, limit)
   }
 
   #open(): Schedules {

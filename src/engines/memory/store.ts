@@ -1,24 +1,26 @@
 import type { Clock } from '../../core/time/clock.ts'
 import { tagsOf } from '../../envelope/envelope.ts'
-import { pausedJobKey, pausedJobsIn, pausedQueuesIn } from '../../queue/claiming/pausing.ts'
+import { pausedIn, pausedKey } from '../../queue/claiming/pausing.ts'
 import type { Watchers } from '../../queue/claiming/watchers.ts'
 import type { ClaimRules, Hold } from '../../queue/contract/limits.ts'
 import type {
   AmendAnswer,
-  Amendment,
+  Cancellation,
+  CancelOptions,
   CountOptions,
   HeldLease,
+  JobChange,
   JobFilter,
   JobLink,
   JobRecord,
   JobStore,
-  MendReport,
+  LeaseFilter,
+  Pausable,
+  Paused,
   ProgressReport,
-  RejectAnswer,
-  Rejection,
   RemoveFilter,
-  TreeCancellation,
-  TreeCounts,
+  SweepReport,
+  SweepRequest,
 } from '../../queue/contract/store.ts'
 import type { Rules } from '../../queue/rules/assembly.ts'
 import { heldLeaseOf, recordOf, type StoredJob } from '../../queue/rules/jobs/job.ts'
@@ -27,14 +29,14 @@ import type { MemoryEvents } from './events.ts'
 import type { MemoryNumbers } from './keys/numbers.ts'
 import type { MemoryLogs } from './logs.ts'
 import type { MemoryRollups } from './rollups.ts'
-import type { MemorySchedules } from './schedules.ts'
+import { MemorySchedules } from './schedules.ts'
 import type { MemoryWorkers } from './workers.ts'
 
-export interface MemoryStoreParts extends Pick<Rules, 'jobs' | 'leases' | 'limits' | 'trees' | 'managing'> {
+export interface MemoryStoreParts
+  extends Pick<Rules, 'jobs' | 'leases' | 'limits' | 'trees' | 'managing' | 'schedules' | 'once'> {
   readonly clock: Clock
   readonly paused: Set<string>
   readonly watchers: Watchers
-  readonly schedules: MemorySchedules
   readonly workers: MemoryWorkers
   readonly numbers: MemoryNumbers
   readonly logs: MemoryLogs
@@ -54,7 +56,7 @@ export class MemoryStore implements JobStore {
   readonly #parts: MemoryStoreParts
 
   constructor(parts: MemoryStoreParts) {
-    this.schedules = parts.schedules
+    this.schedules = new MemorySchedules(parts.schedules, parts.checkOpen)
     this.workers = parts.workers
     this.numbers = parts.numbers
     this.logs = parts.logs
@@ -80,27 +82,21 @@ export class MemoryStore implements JobStore {
     return found
   }
 
-  async counts({ oldest = false, isSum = false, queue, job }: CountOptions = {}) {
-    const { counters, lanes } = this.#open().jobs
+  async counts({ oldest = false, isSum = false, queue, job, root }: CountOptions = {}) {
+    const { jobs, trees } = this.#open()
+    if (root !== undefined) return [trees.counts(root)]
+    const { counters, lanes } = jobs
     if (isSum) return [counters.together()]
     const counts = queue === undefined && job === undefined ? counters.all() : counters.some(queue, job)
     return oldest ? counts.map((each) => ({ ...each, oldestReadyAt: lanes.oldestReadyAt(each.queue, each.job) })) : counts
   }
 
-  async cancel(id: string) {
-    return this.#open().managing.cancel(id)
+  async cancel(id: string, options?: CancelOptions): Promise<Cancellation> {
+    return this.#open().managing.cancel(id, options)
   }
 
-  async reschedule(id: string, runAt: number) {
-    return this.#open().managing.reschedule(id, runAt)
-  }
-
-  async amend(amendments: readonly Amendment[]): Promise<readonly AmendAnswer[]> {
-    return this.#open().managing.amend(amendments)
-  }
-
-  async reject(rejections: readonly Rejection[]): Promise<readonly RejectAnswer[]> {
-    return this.#open().managing.reject(rejections)
+  async amend(changes: readonly JobChange[]): Promise<readonly AmendAnswer[]> {
+    return this.#open().managing.amend(changes)
   }
 
   async retry(ids: readonly string[]) {
@@ -127,39 +123,23 @@ export class MemoryStore implements JobStore {
     }
   }
 
-  async leases(owners: readonly string[]): Promise<readonly HeldLease[]> {
-    return this.#open().leases.heldBy(owners).map(heldLeaseOf)
-  }
-
-  async leasesOf(ids: readonly string[]): Promise<readonly HeldLease[]> {
-    return this.#open().leases.heldOf(ids).map(heldLeaseOf)
+  async leases(filter: LeaseFilter): Promise<readonly HeldLease[]> {
+    const { leases } = this.#open()
+    return ('ids' in filter ? leases.heldOf(filter.ids) : leases.heldBy(filter.owners)).map(heldLeaseOf)
   }
 
   async links(id: string): Promise<readonly JobLink[]> {
     return this.#open().trees.links(id)
   }
 
-  async tree(root: string): Promise<TreeCounts> {
-    return this.#open().trees.counts(root)
-  }
-
-  async cancelTree(id: string): Promise<TreeCancellation> {
-    return this.#open().managing.cancelTree(id)
-  }
-
-  /** Nothing to mend: a job's end and the notification of its dependents happen in the same synchronous step. */
-  async mend(): Promise<MendReport> {
-    this.#open()
-    return { looked: 0, mended: 0 }
-  }
-
-  async pause(queue: string): Promise<void> {
-    this.#open().paused.add(queue)
-  }
-
-  async resume(queue: string): Promise<void> {
+  async setPaused(target: Pausable, isPaused: boolean): Promise<void> {
     const { paused, watchers } = this.#open()
-    if (paused.delete(queue)) watchers.notify()
+    if (isPaused) paused.add(pausedKey(target))
+    else if (paused.delete(pausedKey(target))) watchers.notify()
+  }
+
+  async paused(): Promise<Paused> {
+    return pausedIn([...this.#open().paused].sort())
   }
 
   async holds(id: string, rules: ClaimRules): Promise<readonly Hold[]> {
@@ -168,20 +148,29 @@ export class MemoryStore implements JobStore {
     return job?.state === 'ready' ? limits.holds(job, rules, clock.now()) : []
   }
 
-  async pausedQueues(): Promise<readonly string[]> {
-    return pausedQueuesIn([...this.#open().paused]).sort()
+  /**
+   * There are no waits to resolve, because a job's end and the notification of its dependents happen in the same synchronous step;
+   * and logs are removed together with their job.
+   */
+  async sweep(request: SweepRequest): Promise<SweepReport> {
+    const swept = await this.#sweep(request)
+    return { looked: swept, changed: swept }
   }
 
-  pauseJob(job: string): Promise<void> {
-    return this.pause(pausedJobKey(job))
-  }
-
-  resumeJob(job: string): Promise<void> {
-    return this.resume(pausedJobKey(job))
-  }
-
-  async pausedJobs(): Promise<readonly string[]> {
-    return pausedJobsIn([...this.#open().paused]).sort()
+  async #sweep(request: SweepRequest): Promise<number> {
+    const { schedules, once, jobs, clock } = this.#open()
+    const now = clock.now()
+    switch (request.part) {
+      case 'waits':
+      case 'logs':
+        return 0
+      case 'keys':
+        return once.sweep(request.limit, now) + jobs.uniqueKeys.sweep(request.limit, now)
+      case 'rollups':
+        return this.rollups.sweep()
+      case 'occurrences':
+        return schedules.forget(request.before, request.limit)
+    }
   }
 
   #open(): MemoryStoreParts {

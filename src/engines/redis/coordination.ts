@@ -38,18 +38,6 @@ redis.call('ZREM', KEYS[1] .. 'locksx', name)
 return 1
 `)
 
-const sweepScript = script(`
-local swept = 0
-for _, kind in ipairs({ 'om', 'ul' }) do
-  for _, name in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1] .. kind .. 'x', '-inf', ARGV[1], 'LIMIT', 0, ARGV[2])) do
-    redis.call('HDEL', KEYS[1] .. kind, name)
-    redis.call('ZREM', KEYS[1] .. kind .. 'x', name)
-    swept = swept + 1
-  end
-end
-return swept
-`)
-
 /** State that workers share. Locking and unlocking are one script each and use the queue's time. */
 export class RedisCoordination implements Coordination {
   readonly #parts: RedisStoreParts
@@ -64,12 +52,6 @@ export class RedisCoordination implements Coordination {
       queue.rows.want([field('om', digest(key)), field('oh', digest(key)), ...jobNeeds(jobId)])
       return { answer: queue.rules.once.claim(key, queue.job(jobId), queue.now) }
     })
-  }
-
-  async sweepKeys(limit: number): Promise<number> {
-    await this.#parts.ready()
-    const { server, time } = this.#parts
-    return Number(await server.run(sweepScript, [time.now(), limit]))
   }
 
   async lock(name: string, { owner, host, pid }: LockHolder, ttlMs: number): Promise<LockAnswer> {

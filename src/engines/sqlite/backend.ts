@@ -107,7 +107,7 @@ function sqliteBackend(access: Access, wakeFile: WakeFile, joining: Joining, clo
 function ruled(access: Access, wakeFile: WakeFile, clock: Clock): RuledParts {
   return callers(access.parts, async (name, args) => {
     const call: Parameters<Engine['rule']> = [name, args, readTime(clock)]
-    const { answer, wakes } = await (mannerOf(name).isSmall ? access.callInline('rule', call) : access.call('rule', call))
+    const { answer, wakes } = await (mannerOf(name, args).isSmall ? access.callInline('rule', call) : access.call('rule', call))
     if (wakes) wakeFile.touch()
     return answer
   })

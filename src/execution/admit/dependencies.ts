@@ -4,6 +4,7 @@ import { formatInstant } from '../../core/time/instant.ts'
 import type { JobDefinition } from '../../definition/definition.ts'
 import type { Dependency } from '../../definition/policies/dependency.ts'
 import type { OccurrenceRecord, ScheduleStore } from '../../queue/contract/schedule-store.ts'
+import { lastOccurrences } from '../../queue/contract/schedule-store.ts'
 import type { CalendarSchedule } from '../../scheduling/schedule.ts'
 import type { Outcome } from '../end/outcome.ts'
 
@@ -68,7 +69,7 @@ async function awaitedRuns(run: DependentRun, now: number, deps: DependencyDeps)
   const { dependsOn, schedules } = run
   const awaited = await Promise.all(dependsOn.map((dependency) => awaitedOf(dependency, run, now, deps)))
   const keys = awaited.flatMap(({ dependency, instants }) => instants.map((at) => ({ schedule: dependency.job, at })))
-  const found = (await schedules.find(keys)).values()
+  const found = (await schedules.occurrences({ keys })).values()
   return awaited.map((each) => {
     const records = each.instants.map(() => found.next().value ?? null)
     const isWaitedInVain = each.isPaused && (records[0] ?? null) === null
@@ -107,7 +108,7 @@ function calendarInstants(schedule: CalendarSchedule, at: number, now: number): 
 
 /** The last run in the store. While that is in progress, the one before it counts: a repeat may always be in progress. */
 async function lastRuns(job: string, at: number, schedules: ScheduleStore): Promise<readonly number[]> {
-  const [last, lastButOne] = await schedules.recent(job, at, 2)
+  const [last, lastButOne] = await lastOccurrences(schedules, job, at, 2)
   const awaited = last?.outcome === null && lastButOne !== undefined ? lastButOne : last
   return awaited === undefined ? [] : [awaited.at]
 }

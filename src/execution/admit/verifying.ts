@@ -44,10 +44,10 @@ async function refuse(record: JobRecord, error: unknown, deps: VerifyingDeps): P
   const { store, clock } = deps
   if (isFinal(record.state)) return
   if (record.state !== 'running') {
-    await store.reject([rejectionOf(record, error, clock.now())])
+    await store.amend([rejectionOf(record, error, clock.now())])
     return
   }
-  const [held] = await store.leasesOf([record.id])
+  const [held] = await store.leases({ ids: [record.id] })
   if (held !== undefined) await end(endedLease(held, record), { kind: 'dead', reason: 'rejected', error }, deps)
 }
 

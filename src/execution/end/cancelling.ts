@@ -1,5 +1,6 @@
 import type { KeyRing } from '../../envelope/keys/key-ring.ts'
-import type { JobRecord, JobStore, TreeCancellation } from '../../queue/contract/store.ts'
+import { type CancelOutcome, cancelOutcome } from '../../queue/contract/queue-counts.ts'
+import type { Cancellation, JobRecord, JobStore } from '../../queue/contract/store.ts'
 import type { JobEvents } from '../job-events.ts'
 
 export interface CancellingDeps {
@@ -9,9 +10,9 @@ export interface CancellingDeps {
 }
 
 /** Cancels a job. Emits `job:cancelled` for one that was waiting; for a running one, its worker does so when the run has ended. */
-export async function cancelJob(id: string, deps: CancellingDeps): Promise<Awaited<ReturnType<JobStore['cancel']>>> {
+export async function cancelJob(id: string, deps: CancellingDeps): Promise<CancelOutcome> {
   const { store, events } = deps
-  const answer = await store.cancel(id)
+  const answer = cancelOutcome(await store.cancel(id))
   if (answer === 'cancelled' && events.has('job:cancelled')) {
     const record = await store.get(id)
     if (record !== null) emitCancelled(record, deps)
@@ -20,18 +21,18 @@ export async function cancelJob(id: string, deps: CancellingDeps): Promise<Await
 }
 
 /** Cancels a job with everything that it made and that waits for it, or a workflow, and emits the same events. */
-export async function cancelTree(id: string, deps: CancellingDeps): Promise<TreeCancellation> {
+export async function cancelTree(id: string, deps: CancellingDeps): Promise<Cancellation> {
   const { store, events } = deps
-  if (!events.has('job:cancelled')) return store.cancelTree(id)
+  if (!events.has('job:cancelled')) return store.cancel(id, { tree: true })
   const record = await store.get(id)
   const root = record === null ? id : record.root
   if (root === null) {
-    const cancellation = await store.cancelTree(id)
+    const cancellation = await store.cancel(id, { tree: true })
     if (cancellation.cancelled > 0) await emitAll([id], deps)
     return cancellation
   }
   const cancelledBefore = new Set(await cancelledOf(root, store))
-  const cancellation = await store.cancelTree(id)
+  const cancellation = await store.cancel(id, { tree: true })
   const now = cancellation.cancelled === 0 ? [] : await cancelledOf(root, store)
   await emitAll(
     now.filter((each) => !cancelledBefore.has(each)),

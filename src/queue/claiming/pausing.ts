@@ -1,4 +1,10 @@
+import type { Pausable, Paused } from '../contract/store.ts'
+
 /** How pauses are stored: queues by name, and jobs with a prefix that no queue name can have. */
+export function pausedKey({ queue, job }: Pausable): string {
+  return job === undefined ? queue : pausedJobKey(job)
+}
+
 export function pausedJobKey(job: string): string {
   return `${jobMark}${job}`
 }
@@ -6,12 +12,10 @@ export function pausedJobKey(job: string): string {
 /** Queue names contain no spaces. */
 export const jobMark = 'job '
 
-export function pausedQueuesIn(stored: readonly string[]): string[] {
-  return stored.filter((text) => !text.startsWith(jobMark))
-}
-
-export function pausedJobsIn(stored: readonly string[]): string[] {
-  return stored.filter((text) => text.startsWith(jobMark)).map((text) => text.slice(jobMark.length))
+/** Reads what is stored, in its order. */
+export function pausedIn(stored: readonly string[]): Paused {
+  const queues = stored.filter((text) => !text.startsWith(jobMark))
+  return { queues, jobs: stored.filter((text) => text.startsWith(jobMark)).map((text) => text.slice(jobMark.length)) }
 }
 
 interface PausablePlace {

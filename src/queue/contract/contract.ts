@@ -5,7 +5,7 @@ import type { KeyPattern } from '../claiming/key-pattern.ts'
 import type { AttemptError, DeadReason } from './failure.ts'
 import type { ClaimRules } from './limits.ts'
 import type { OnceMark } from './once-mark.ts'
-import type { AmendAnswer, Amendment, JobRecord, JobStore, RejectAnswer, Rejection } from './store.ts'
+import type { AmendAnswer, JobChange, JobRecord, JobStore } from './store.ts'
 import type { Transfer } from './transfer.ts'
 import type { Upkeep } from './upkeep.ts'
 
@@ -255,8 +255,6 @@ export interface Coordination {
    * is not running gets an answer but does not acquire the key.
    */
   claimOnce(key: string, jobId: string): Promise<OnceClaim>
-  /** Deletes kept idempotency keys and unique keys that have expired, at most `limit` of each. Returns how many were deleted. */
-  sweepKeys(limit: number): Promise<number>
   /** Takes a lock for `ttlMs`, or renews it if this owner already has it. An expired lock is free. */
   lock(name: string, holder: LockHolder, ttlMs: number): Promise<LockAnswer>
   /** Frees a lock. Only its owner can; false if this owner does not hold it, or no longer does. */
@@ -285,8 +283,7 @@ export type WaitingJob = Sealed & Pick<JobRecord, 'createdAt'>
 export interface JoinedQueue {
   send(envelopes: readonly Envelope[]): Answer<readonly SendReceipt[]>
   get(id: string): Answer<WaitingJob | null>
-  amend(amendments: readonly Amendment[]): Answer<readonly AmendAnswer[]>
-  reject(rejections: readonly Rejection[]): Answer<readonly RejectAnswer[]>
+  amend(changes: readonly JobChange[]): Answer<readonly AmendAnswer[]>
   /** Ends the lease as requested. If the job would end differently, nothing is written and the receipt says how. */
   settle(settlement: Settlement): Answer<SettleReceipt>
 }

@@ -11,11 +11,6 @@ export interface LogStore {
   append(chunks: readonly LogChunk[], bounds: LogBounds): Promise<void>
   /** The chunks of a job with lines after this number, oldest first, at most `limit` of them. */
   read(id: string, after: number, limit: number): Promise<readonly StoredLogChunk[]>
-  /**
-   * Deletes the lines of jobs that no longer exist, which were written while the jobs were being deleted. Checks up to `limit`
-   * jobs, continuing where the last call ended. Returns how many it checked.
-   */
-  sweep(limit: number): Promise<number>
 }
 
 export interface LogChunk {

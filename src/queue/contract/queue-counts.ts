@@ -1,5 +1,5 @@
 import { type JobState, jobStates, zeroCounts } from './job-state.ts'
-import type { JobCount } from './store.ts'
+import type { Cancellation, JobCount, JobStore } from './store.ts'
 
 /** Number of jobs in each state, and when the oldest ready job was due. */
 export interface Totals {
@@ -33,4 +33,24 @@ function add(sums: Sums, { counts, oldestReadyAt = null }: JobCount): void {
   for (const state of jobStates) sums.counts[state] += counts[state]
   if (oldestReadyAt === null) return
   sums.oldestReadyAt = Math.min(oldestReadyAt, sums.oldestReadyAt ?? oldestReadyAt)
+}
+
+/** How many jobs of a workflow are in each state. */
+export interface TreeCounts {
+  readonly total: number
+  readonly counts: Readonly<Record<JobState, number>>
+}
+
+export async function treeCounts(store: Pick<JobStore, 'counts'>, root: string): Promise<TreeCounts> {
+  const { counts } = totalsOf(await store.counts({ root }))
+  return { total: Object.values(counts).reduce((sum, count) => sum + count, 0), counts }
+}
+
+/** What became of a single job that was to be cancelled. */
+export type CancelOutcome = 'cancelled' | 'requested' | 'ended' | 'missing'
+
+export function cancelOutcome({ cancelled, requested, ended }: Cancellation): CancelOutcome {
+  if (cancelled > 0) return 'cancelled'
+  if (requested > 0) return 'requested'
+  return ended > 0 ? 'ended' : 'missing'
 }

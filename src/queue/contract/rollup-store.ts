@@ -8,8 +8,6 @@ export interface RollupStore {
   add(cells: readonly RollupCell[]): Promise<void>
   /** The buckets that end after this instant, oldest first. No run is counted twice. */
   read(from: number): Promise<readonly RollupBucket[]>
-  /** Merges and deletes old buckets. Returns how many were merged or deleted. */
-  sweep(): Promise<number>
 }
 
 export interface RollupBucket {

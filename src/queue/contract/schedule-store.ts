@@ -11,13 +11,15 @@ export interface ScheduleStore {
    * withdrawn.
    */
   register(schedules: readonly ScheduleEntry[]): Promise<void>
-  /** The current standing of schedules, ordered by name: all of them, or only the named ones. */
+  /** Pauses, resumes or deletes a schedule. False if there is no such schedule. */
+  change(name: string, change: ScheduleChange): Promise<boolean>
+  /** All schedules, or those that match the filter, ordered by name. */
+  list(filter?: ScheduleFilter): Promise<readonly ScheduleRecord[]>
+  /** The current standing of schedules, ordered by name: all of them, or only the named ones. Cheaper than `list`. */
   standings(names?: readonly string[]): Promise<readonly ScheduleStanding[]>
-  /** Increases whenever a schedule is changed by anything other than `enqueue` or the end of a run. */
-  revision(): Promise<number>
   /**
    * Changes after this revision, oldest first, each schedule once, at most `limit` of them; with 0, all schedules. Leaves out
-   * schedules that were removed longer ago than occurrences are retained.
+   * schedules that were removed longer ago than occurrences are retained. Asking costs little if nothing has changed.
    */
   changes(since: number, limit: number): Promise<ScheduleChanges>
   /**
@@ -26,33 +28,28 @@ export interface ScheduleStore {
    * not be registered.
    */
   enqueue(occurrences: readonly Occurrence[]): Promise<readonly boolean[]>
-  /** The occurrences of these schedules at these instants; null if it was never stored. */
-  find(keys: readonly OccurrenceKey[]): Promise<readonly (OccurrenceRecord | null)[]>
+  /** Stored occurrences: by their keys, with null for each that was never stored, or the last ones of a schedule. */
+  occurrences(query: OccurrenceQuery): Promise<readonly (OccurrenceRecord | null)[]>
   /** What a run of this occurrence must know about the others. */
   neighbours(key: OccurrenceKey): Promise<Neighbours>
   /** Marks due occurrences as seen by a running scheduler. Those that are not due yet or do not exist are left alone. */
   markSeen(keys: readonly OccurrenceKey[]): Promise<void>
-  /** The last occurrences up to this instant, latest first. */
-  recent(schedule: string, upTo: number, limit: number): Promise<readonly OccurrenceRecord[]>
   /** Ends waiting occurrences that were never claimed as skipped. Returns how many. */
   skipWaiting(request: SkipRequest): Promise<number>
-  /** Stops storing occurrences and withdraws those that are not due yet. False if there is no such schedule. */
-  pause(name: string): Promise<boolean>
-  /** Occurrences that fell into the pause do not count as missed. No effect on a schedule that is not paused. */
-  resume(name: string): Promise<boolean>
-  /**
-   * Deletes a schedule and its occurrences. Withdraws those that are not due yet, and ends those that are due but were never
-   * begun as skipped.
-   */
-  remove(name: string): Promise<boolean>
-  /** All schedules, or those that match the filter, ordered by name. */
-  list(filter?: ScheduleFilter): Promise<readonly ScheduleRecord[]>
-  /**
-   * Deletes occurrences older than this, at most `limit`, but never a schedule's last one that has ended, nor one that has not
-   * ended. Also deletes the records of schedules removed before then. Returns the number of occurrences deleted.
-   */
-  forget(before: number, limit: number): Promise<number>
 }
+
+/**
+ * - `pause`: stores no more occurrences, and withdraws those that are not due yet.
+ * - `resume`: occurrences that fell into the pause do not count as missed. No effect on a schedule that is not paused.
+ * - `remove`: deletes the schedule and its occurrences. Withdraws those that are not due yet, and ends those that are due but were
+ *   never begun as skipped.
+ */
+export type ScheduleChange = 'pause' | 'resume' | 'remove'
+
+/** These occurrences, or the last ones of a schedule up to an instant, latest first. */
+export type OccurrenceQuery =
+  | { readonly keys: readonly OccurrenceKey[] }
+  | { readonly schedule: string; readonly upTo: number; readonly limit: number }
 
 export interface ScheduleEntry {
   readonly name: string
@@ -78,7 +75,10 @@ export interface ScheduleFilter {
 }
 
 export interface ScheduleChanges {
-  /** Includes every change up to this revision. */
+  /**
+   * Includes every change up to this revision. It increases whenever a schedule is changed by anything other than `enqueue` or
+   * the end of a run.
+   */
   readonly revision: number
   readonly changed: readonly ChangedSchedule[]
   /** Whether there are more changes. */
@@ -153,4 +153,14 @@ export interface ScheduleRecord extends ScheduleEntry {
   /** The last due occurrence, and how it went. */
   readonly last: OccurrenceRecord | null
   readonly nextAt: number | null
+}
+
+/** The last occurrences of a schedule up to an instant, latest first. */
+export async function lastOccurrences(
+  schedules: Pick<ScheduleStore, 'occurrences'>,
+  schedule: string,
+  upTo: number,
+  limit: number,
+): Promise<readonly OccurrenceRecord[]> {
+  return (await schedules.occurrences({ schedule, upTo, limit })).flatMap((record) => record ?? [])
 }

@@ -20,53 +20,33 @@ export interface JobStore {
    */
   counts(options?: CountOptions): Promise<readonly JobCount[]>
   /** Ends a waiting job as cancelled; asks the worker of a running one to stop. */
-  cancel(id: string): Promise<'cancelled' | 'requested' | 'ended' | 'missing'>
-  /** Moves a waiting job to another time. */
-  reschedule(id: string, runAt: number): Promise<'moved' | 'claimed' | 'ended' | 'missing'>
-  /**
-   * Replaces the envelopes of waiting jobs, one after the other. An amendment may change the payload, time, queue, priority,
-   * identity and even `job`. Ids, numbers, creation times, unique keys and how long those are held stay the same.
-   */
-  amend(amendments: readonly Amendment[]): Promise<readonly AmendAnswer[]>
-  /**
-   * Ends waiting jobs as dead (`rejected`), one after the other. For jobs that were inspected and found to be forged or spoilt.
-   */
-  reject(rejections: readonly Rejection[]): Promise<readonly RejectAnswer[]>
+  cancel(id: string, options?: CancelOptions): Promise<Cancellation>
+  /** Changes waiting jobs, one after the other: their envelopes, only their times, or their fate. */
+  amend(changes: readonly JobChange[]): Promise<readonly AmendAnswer[]>
   /** Puts ended jobs back in the queue with all their attempts. Their error history is kept. */
   retry(ids: readonly string[]): Promise<readonly ('requeued' | 'active' | 'conflict' | 'missing')[]>
   /** Deletes ended jobs, at most `limit` of them. */
   remove(filter: RemoveFilter): Promise<number>
   /** Stores the progress that running jobs report. Reports for a lost lease are ignored. */
   report(reports: readonly ProgressReport[]): Promise<void>
-  /** The leases that these owners hold now, in the order of their claims. */
-  leases(owners: readonly string[]): Promise<readonly HeldLease[]>
-  /** The current leases of these jobs, held by any worker, in the order of their claims. */
-  leasesOf(ids: readonly string[]): Promise<readonly HeldLease[]>
-  pause(queue: string): Promise<void>
-  resume(queue: string): Promise<void>
-  pausedQueues(): Promise<readonly string[]>
-  /** Stops claims of this key, from any queue, until it is resumed. */
-  pauseJob(job: string): Promise<void>
-  resumeJob(job: string): Promise<void>
-  pausedJobs(): Promise<readonly string[]>
+  /** The matching leases that are held now, in the order of their claims. */
+  leases(filter: LeaseFilter): Promise<readonly HeldLease[]>
+  /** Stops claims from a queue, or of a key in any queue, or allows them again. */
+  setPaused(target: Pausable, paused: boolean): Promise<void>
+  /** What is paused, by name. */
+  paused(): Promise<Paused>
   /** Which of these limits keep a ready job from being claimed now. Empty if it may be claimed or is not ready. */
   holds(id: string, rules: ClaimRules): Promise<readonly Hold[]>
   /**
    * What a job waits for, or has waited for: its dependencies in their order, then its children in the order of their creation.
    */
   links(id: string): Promise<readonly JobLink[]>
-  /** Progress of a workflow. Jobs that ended and were deleted still count as long as at least one of its jobs exists. */
-  tree(root: string): Promise<TreeCounts>
-  /**
-   * Cancels a job together with everything it created and everything that waits for it. If the id is that of a workflow instead
-   * of a job, cancels all of its jobs. Running jobs are asked to stop.
-   */
-  cancelTree(id: string): Promise<TreeCancellation>
-  /** Checks up to `limit` blocked jobs, continuing where the last call ended, and resolves waits that would never end. */
-  mend(limit: number): Promise<MendReport>
+  /** One bounded step of clean-up. Call it again while `looked` reaches the limit. */
+  sweep(request: SweepRequest): Promise<SweepReport>
   readonly schedules: ScheduleStore
   readonly workers: WorkerStore
-  readonly numbers: JobNumbers
+  /** Small numbers beside the ids of jobs. Absent if the engine has none. */
+  readonly numbers?: JobNumbers
   /** What jobs have logged. Absent if the engine stores no logs. */
   readonly logs?: LogStore
   /** Aggregated history for charts. Absent if the engine keeps none. */
@@ -85,6 +65,32 @@ export interface JobNumbers {
   find(numbers: readonly number[]): Promise<readonly (string | null)[]>
 }
 
+export interface CancelOptions {
+  /**
+   * Cancel the job together with everything it created and everything that waits for it. If the id is that of a workflow instead
+   * of a job, all of its jobs.
+   */
+  readonly tree?: boolean
+}
+
+/** How many jobs a cancellation met, by what became of them. All are 0 if there is no such job. */
+export interface Cancellation {
+  readonly cancelled: number
+  /** Running jobs that were asked to stop. */
+  readonly requested: number
+  /** Jobs that had already ended. */
+  readonly ended: number
+}
+
+export const noCancellation: Cancellation = { cancelled: 0, requested: 0, ended: 0 }
+
+/** A change to one waiting job. */
+export type JobChange = Amendment | Rescheduling | Rejection
+
+/**
+ * Replaces the envelope. It may change the payload, time, queue, priority, identity and even `job`. The id, number, creation
+ * time, unique key and how long that is held stay the same.
+ */
 export interface Amendment {
   readonly id: string
   /**
@@ -105,9 +111,13 @@ export interface Amendment {
   readonly keepsTime?: true
 }
 
-export type AmendAnswer = 'amended' | 'changed' | 'claimed' | 'ended' | 'missing'
+/** Moves the job to another time. */
+export interface Rescheduling {
+  readonly id: string
+  readonly runAt: number
+}
 
-/** A waiting job that must not run because its envelope was refused. */
+/** Ends the job as dead (`rejected`), because its envelope was inspected and found to be forged or spoilt. */
 export interface Rejection {
   readonly id: string
   /** The envelope that was refused. If the job has another one by now, it is left alone. */
@@ -115,7 +125,8 @@ export interface Rejection {
   readonly error: AttemptError
 }
 
-export type RejectAnswer = 'rejected' | Exclude<AmendAnswer, 'amended'>
+/** The first three say that an amendment, a rescheduling or a rejection was applied; the others, why it was not. */
+export type AmendAnswer = 'amended' | 'moved' | 'rejected' | 'changed' | 'claimed' | 'ended' | 'missing'
 
 /** Everything the queue knows about a job. */
 export interface JobRecord {
@@ -178,6 +189,9 @@ export interface JobRecord {
   readonly spoilt?: readonly string[]
 }
 
+/** Which leases: those of these owners, or of these jobs. */
+export type LeaseFilter = { readonly owners: readonly string[] } | { readonly ids: readonly string[] }
+
 /** A lease as seen from outside the run: without the payload. */
 export interface HeldLease {
   readonly token: string
@@ -217,6 +231,11 @@ export interface CountOptions {
   readonly isSum?: boolean
   /** Also look up when the oldest ready jobs became due. */
   readonly oldest?: boolean
+  /**
+   * Return only the total of this workflow. Its jobs that ended and were deleted still count as long as at least one of its jobs
+   * exists.
+   */
+  readonly root?: string
 }
 
 /** How many jobs of one key and queue are in each state. */
@@ -259,25 +278,32 @@ export interface JobLink {
   readonly error: string | null
 }
 
-/** How many jobs of a workflow are in each state. */
-export interface TreeCounts {
-  readonly total: number
-  readonly counts: Readonly<Record<JobState, number>>
+/** A queue, or a key in any queue. */
+export type Pausable = { readonly queue: string; readonly job?: never } | { readonly job: string; readonly queue?: never }
+
+export interface Paused {
+  readonly queues: readonly string[]
+  readonly jobs: readonly string[]
 }
 
-/** The effect of cancelling a whole workflow. */
-export interface TreeCancellation {
-  readonly cancelled: number
-  /** Running jobs that were asked to stop. */
-  readonly requested: number
-  /** Jobs that had already ended. */
-  readonly ended: number
-}
+/**
+ * What to clean up:
+ * - `waits`: checks blocked jobs, continuing where the last call ended, and resolves waits that would never end.
+ * - `keys`: deletes kept idempotency keys and unique keys that have expired, at most `limit` of each.
+ * - `logs`: deletes lines that were written while their jobs were being deleted, continuing where the last call ended.
+ * - `rollups`: merges and deletes old buckets of statistics.
+ * - `occurrences`: deletes those older than `before`, but never a schedule's last one that has ended, nor one that has not ended.
+ *   Also deletes the records of schedules removed before then.
+ */
+export type SweepRequest =
+  | { readonly part: 'waits' | 'keys' | 'logs' | 'rollups'; readonly limit: number }
+  | { readonly part: 'occurrences'; readonly limit: number; readonly before: number }
 
-export interface MendReport {
+export interface SweepReport {
   /** Fewer than the limit when the end is reached; the next call starts over. */
   readonly looked: number
-  readonly mended: number
+  /** How many were resolved, merged or deleted. */
+  readonly changed: number
 }
 
 export interface ProgressReport {

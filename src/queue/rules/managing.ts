@@ -2,7 +2,16 @@ import type { Clock } from '../../core/time/clock.ts'
 import { isSameSeal } from '../../envelope/envelope.ts'
 import type { Watchers } from '../claiming/watchers.ts'
 import { isFinal } from '../contract/job-state.ts'
-import type { AmendAnswer, Amendment, RejectAnswer, Rejection, TreeCancellation } from '../contract/store.ts'
+import {
+  type AmendAnswer,
+  type Amendment,
+  type Cancellation,
+  type CancelOptions,
+  type JobChange,
+  noCancellation,
+  type Rejection,
+  type Rescheduling,
+} from '../contract/store.ts'
 import { amended, type StoredJob, unresulted, withError } from './jobs/job.ts'
 import type { Jobs } from './jobs/jobs.ts'
 import type { Leases } from './jobs/leases.ts'
@@ -28,40 +37,16 @@ export class Managing {
     this.#parts = parts
   }
 
-  cancel(id: string): 'cancelled' | 'requested' | 'ended' | 'missing' {
-    const { jobs, leases, clock, watchers } = this.#parts
-    const job = jobs.get(id)
-    if (job === undefined) return 'missing'
-    if (isFinal(job.state)) return 'ended'
-    watchers.notify()
-    if (job.state === 'running') {
-      leases.requestCancel(job)
-      return 'requested'
-    }
-    jobs.move(job, 'cancelled', { finishedAt: clock.now(), ...unresulted })
-    return 'cancelled'
+  cancel(id: string, { tree = false }: CancelOptions = {}): Cancellation {
+    return tree ? this.#cancelTree(id) : this.#cancelOne(id)
   }
 
-  reschedule(id: string, runAt: number): 'moved' | 'claimed' | 'ended' | 'missing' {
-    const { jobs, clock, watchers } = this.#parts
-    const job = jobs.get(id)
-    if (job === undefined) return 'missing'
-    if (isFinal(job.state)) return 'ended'
-    if (job.state === 'running') return 'claimed'
-    if (job.state === 'blocked') job.runAt = runAt
-    else jobs.move(job, runAt > clock.now() ? 'scheduled' : 'ready', { runAt })
-    watchers.notify()
-    return 'moved'
-  }
-
-  amend(amendments: readonly Amendment[]): readonly AmendAnswer[] {
+  amend(changes: readonly JobChange[]): readonly AmendAnswer[] {
     this.#parts.watchers.notify()
-    return amendments.map((amendment) => this.#amendOne(amendment))
-  }
-
-  reject(rejections: readonly Rejection[]): readonly RejectAnswer[] {
-    this.#parts.watchers.notify()
-    return rejections.map((rejection) => this.#rejectOne(rejection))
+    return changes.map((change) => {
+      if ('envelope' in change) return this.#amendOne(change)
+      return 'error' in change ? this.#rejectOne(change) : this.#rescheduleOne(change)
+    })
   }
 
   retry(ids: readonly string[]): readonly ('requeued' | 'active' | 'conflict' | 'missing')[] {
@@ -73,7 +58,21 @@ export class Managing {
     return answers
   }
 
-  cancelTree(id: string): TreeCancellation {
+  #cancelOne(id: string): Cancellation {
+    const { jobs, leases, clock, watchers } = this.#parts
+    const job = jobs.get(id)
+    if (job === undefined) return noCancellation
+    if (isFinal(job.state)) return { ...noCancellation, ended: 1 }
+    watchers.notify()
+    if (job.state === 'running') {
+      leases.requestCancel(job)
+      return { ...noCancellation, requested: 1 }
+    }
+    jobs.move(job, 'cancelled', { finishedAt: clock.now(), ...unresulted })
+    return { ...noCancellation, cancelled: 1 }
+  }
+
+  #cancelTree(id: string): Cancellation {
     const { trees, jobs, leases, endings, clock, watchers } = this.#parts
     watchers.notify()
     const family = trees.family(id)
@@ -109,7 +108,18 @@ export class Managing {
     Object.assign(job, unresulted)
   }
 
-  #rejectOne({ id, expected, error }: Rejection): RejectAnswer {
+  #rescheduleOne({ id, runAt }: Rescheduling): AmendAnswer {
+    const { jobs, clock } = this.#parts
+    const job = jobs.get(id)
+    if (job === undefined) return 'missing'
+    if (isFinal(job.state)) return 'ended'
+    if (job.state === 'running') return 'claimed'
+    if (job.state === 'blocked') job.runAt = runAt
+    else jobs.move(job, runAt > clock.now() ? 'scheduled' : 'ready', { runAt })
+    return 'moved'
+  }
+
+  #rejectOne({ id, expected, error }: Rejection): AmendAnswer {
     const { jobs, clock } = this.#parts
     const job = jobs.get(id)
     if (job === undefined) return 'missing'

@@ -189,7 +189,7 @@ async function cancelWorkflow({ store, activity }: DashboardDeps, viewer: Viewer
   if (typeof root !== 'string') throw new HttpProblem('invalid-request', 'root must be the id of a workflow')
   // The jobs of a workflow may be in any queue.
   if (viewer.grant.isLimited) throw new HttpProblem('forbidden', 'A workflow is cancelled by those who may see all of its jobs')
-  const cancelled = await store.cancelTree(root)
+  const cancelled = await store.cancel(root, { tree: true })
   activity.add(viewer, { what: `cancel the workflow ${root}`, href: `/workflows/${root}` })
   return cancelled
 }

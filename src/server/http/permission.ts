@@ -122,7 +122,7 @@ export async function seenLeases(
   grant: Grant,
   { queue }: JobService,
 ): Promise<readonly HeldLease[]> {
-  const leases = await queue.backend.store.leasesOf(jobs.map(({ id }) => id))
+  const leases = await queue.backend.store.leases({ ids: jobs.map(({ id }) => id) })
   if (!grant.isLimited) return leases
   return leases.filter(({ identity, job }) => grant.sees({ queue: parseIdentity(identity)?.queue ?? '', job }))
 }

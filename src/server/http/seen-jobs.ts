@@ -39,8 +39,7 @@ export class SeenJobs {
       },
       links: async (id) => Promise.all((await store.links(id)).map((link) => this.#seenLink(link))),
       holds: (id, rules) => store.holds(id, rules),
-      pausedQueues: () => store.pausedQueues(),
-      pausedJobs: () => store.pausedJobs(),
+      paused: () => store.paused(),
       workers: store.workers,
     }
   }

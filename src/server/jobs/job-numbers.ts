@@ -1,3 +1,4 @@
+import { TreadleError } from '../../core/errors.ts'
 import type { JobNumbers as StoredNumbers } from '../../queue/contract/store.ts'
 
 const firstBlock = 100
@@ -6,15 +7,16 @@ const mostKnown = 100_000
 
 /** Assigns numbers to new jobs, reserving them from the queue in blocks, and caches which job has which number. */
 export class JobNumbers {
-  readonly #stored: StoredNumbers
+  readonly #known: StoredNumbers | undefined
   readonly #ids = new Map<number, string>()
   #next = 0
   #end = 0
   #block = firstBlock
   #reserving: Promise<void> | undefined
 
-  constructor(stored: StoredNumbers) {
-    this.#stored = stored
+  /** Without `stored`, every use of numbers is refused. */
+  constructor(stored: StoredNumbers | undefined) {
+    this.#known = stored
   }
 
   async next(): Promise<number> {
@@ -47,6 +49,21 @@ export class JobNumbers {
     const [number = null] = await this.#stored.assign([id])
     if (number !== null) this.note(number, id)
     return number
+  }
+
+  /** The ids of the jobs with these numbers; null where there is none. */
+  idsOf(numbers: readonly number[]): Promise<readonly (string | null)[]> {
+    return this.#stored.find(numbers)
+  }
+
+  /** The numbers of these jobs, which are assigned to those that have none. */
+  allOf(ids: readonly string[]): Promise<readonly (number | null)[]> {
+    return this.#stored.assign(ids)
+  }
+
+  get #stored(): StoredNumbers {
+    if (this.#known === undefined) throw new TreadleError('CAPABILITY_MISSING', 'The engine of this queue cannot number jobs')
+    return this.#known
   }
 
   async #reserve(): Promise<void> {

@@ -38,7 +38,7 @@ export class QueueWatch {
 
   async #look(): Promise<void> {
     try {
-      await this.#backend.store.schedules.revision()
+      await this.#backend.store.paused()
     } catch (thrown) {
       // Temporary failures are reported to the clients whose requests they affect.
       if (isFinal(thrown)) return this.#lose(thrown)

@@ -16,7 +16,8 @@ import type {
 import type { EventStore } from '../../queue/contract/event-store.ts'
 import type { LogStore } from '../../queue/contract/log-store.ts'
 import type { RollupStore } from '../../queue/contract/rollup-store.ts'
-import type { JobRecord, JobStore } from '../../queue/contract/store.ts'
+import type { ScheduleStore } from '../../queue/contract/schedule-store.ts'
+import type { JobNumbers, JobRecord, JobStore } from '../../queue/contract/store.ts'
 import type { ManualClock } from '../manual-clock.ts'
 
 /** The envelope fields that a test sets; the rest are defaults. */
@@ -39,6 +40,11 @@ export class Bench {
   get store(): JobStore {
     assert.ok(this.backend.store, 'the backend has no store: declare a gap for this group')
     return this.backend.store
+  }
+
+  get numbers(): JobNumbers {
+    assert.ok(this.store.numbers, 'the backend numbers no jobs: declare a gap for this group')
+    return this.store.numbers
   }
 
   get logs(): LogStore {
@@ -240,4 +246,9 @@ export async function until(condition: () => boolean, what: string): Promise<voi
     assert.ok(systemClock.now() < giveUpAt, `waited in vain until ${what}`)
     await new Promise((resolve) => setImmediate(resolve))
   }
+}
+
+/** The revision of the last change to a schedule. */
+export async function revisionOf(schedules: Pick<ScheduleStore, 'changes'>): Promise<number> {
+  return (await schedules.changes(Number.MAX_SAFE_INTEGER, 1)).revision
 }

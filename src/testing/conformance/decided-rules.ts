@@ -40,7 +40,7 @@ export const decidedRules: Group = {
       assert.deepEqual(await bench.coordination.claimOnce('k', ready as string), { kind: 'claimed' })
       assert.deepEqual(await bench.coordination.claimOnce('k', other as string), { kind: 'claimed' })
       await bench.clock.advance(86_400_000)
-      assert.equal(await bench.coordination.sweepKeys(10), 0)
+      assert.equal((await bench.store.sweep({ part: 'keys', limit: 10 })).changed, 0)
     },
     'a group that arrives stands behind those that wait, however long its job has been due': async (bench) => {
       await bench.send({ group: 'a' })
@@ -50,14 +50,14 @@ export const decidedRules: Group = {
     },
     'a group whose only job is moved away and back arrives anew': async (bench) => {
       const [moved] = await bench.send({ group: 'a' }, { group: 'b' })
-      await bench.store.reschedule(moved as string, bench.clock.now() + 1_000)
-      await bench.store.reschedule(moved as string, bench.clock.now() - 60_000)
+      await bench.store.amend([{ id: moved as string, runAt: bench.clock.now() + 1_000 }])
+      await bench.store.amend([{ id: moved as string, runAt: bench.clock.now() - 60_000 }])
       const [first, second] = await bench.claim()
       assert.deepEqual([first?.envelope.group, second?.envelope.group], ['b', 'a'])
     },
     'a group keeps its turn when its ready job gets another time': async (bench) => {
       const [moved] = await bench.send({ group: 'a' }, { group: 'b' })
-      await bench.store.reschedule(moved as string, bench.clock.now())
+      await bench.store.amend([{ id: moved as string, runAt: bench.clock.now() }])
       const [first, second] = await bench.claim()
       assert.deepEqual([first?.envelope.group, second?.envelope.group], ['a', 'b'])
     },
@@ -78,7 +78,7 @@ export const decidedRules: Group = {
       assert.deepEqual(await bench.backend.send([envelope]), [{ id: envelope.id, stored: false }])
     },
     'a job that is not stored because of its number holds no unique key': async (bench) => {
-      const number = await bench.store.numbers.reserve(1)
+      const number = await bench.numbers.reserve(1)
       await bench.send({ number })
       const refused = bench.envelope({ number, uniqueKey: 'k', uniqueUntil: 'ever' })
       assert.equal((await bench.backend.send([refused]))[0]?.stored, false)
@@ -92,7 +92,7 @@ export const decidedRules: Group = {
       await bench.store.report([{ token, progress: '1' }])
       assert.equal((await bench.record(id)).progress, '1')
       assert.deepEqual(
-        (await bench.store.leases(['worker-1'])).map((lease) => lease.token),
+        (await bench.store.leases({ owners: ['worker-1'] })).map((lease) => lease.token),
         [token],
       )
       await bench.store.cancel(id)

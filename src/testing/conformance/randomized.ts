@@ -120,7 +120,7 @@ class Program {
     const change = this.#pick(['cancel', 'reschedule', 'retry'] as const)
     if (change === 'cancel') await this.#bench.store.cancel(record.id)
     else if (change === 'retry') await this.#bench.store.retry([record.id])
-    else await this.#bench.store.reschedule(record.id, this.#bench.clock.now() + this.#whole(3_000))
+    else await this.#bench.store.amend([{ id: record.id, runAt: this.#bench.clock.now() + this.#whole(3_000) }])
   }
 
   async #remove(): Promise<void> {
@@ -151,7 +151,7 @@ class Program {
   /** An occurrence reports the state of its job, or its last state once the job is gone. */
   async #checkOccurrences(step: number): Promise<void> {
     const { store } = this.#bench
-    const found = await store.schedules.find(this.#occurrences)
+    const found = await store.schedules.occurrences({ keys: this.#occurrences })
     for (const [index, occurrence] of found.entries()) {
       assert.ok(occurrence, `occurrence ${index} after step ${step}`)
       const { jobId, outcome, startedAt, finishedAt } = occurrence

@@ -74,7 +74,7 @@ function comparableLeases(leases: unknown): unknown {
 
 /** How many were examined is up to the engine. */
 function mended(report: unknown): unknown {
-  return typeof report === 'object' && report !== null && 'mended' in report ? report.mended : report
+  return typeof report === 'object' && report !== null && 'changed' in report ? report.changed : report
 }
 
 /** A revision may change more often than necessary. */

@@ -1,5 +1,6 @@
 import type { Lease, LeaseBatch } from '../../queue/contract/contract.ts'
-import type { HeldLease, JobLink, JobRecord, TreeCounts } from '../../queue/contract/store.ts'
+import type { TreeCounts } from '../../queue/contract/queue-counts.ts'
+import type { HeldLease, JobLink, JobRecord } from '../../queue/contract/store.ts'
 import { numberOfId, type Stage } from './stage.ts'
 
 /** Answers in the terms of the program, without the tokens and numbers that each backend chooses for itself. */

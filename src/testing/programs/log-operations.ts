@@ -12,7 +12,7 @@ export const logOperations: Performers<Names, Stage> = {
   log: async (stage, { chunks = [], mostLines = manyLines, mostBytes = manyBytes }) =>
     logsOf(stage)?.append(chunks.map(chunkOf), { lines: mostLines, bytes: mostBytes }),
   logs: async (stage, { id, after = 0, limit = 100 }) => logsOf(stage)?.read(idOf(id), after, limit),
-  sweepLogs: async (stage, { limit = 100 }) => void (await logsOf(stage)?.sweep(limit)),
+  sweepLogs: async (stage, { limit = 100 }) => void (await stage.backend.store.sweep({ part: 'logs', limit })),
 }
 
 function logsOf({ backend }: Stage): LogStore | undefined {

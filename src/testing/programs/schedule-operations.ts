@@ -1,3 +1,4 @@
+import { revisionOf } from '../conformance/bench.ts'
 import { envelopeOf } from './envelopes.ts'
 import type { OccurrenceRef, OccurrenceSpec, Performers, ScheduleSpec } from './program.ts'
 import { type Stage, scheduleOf } from './stage.ts'
@@ -24,12 +25,13 @@ export const scheduleOperations: Performers<Names, Stage> = {
   register: ({ backend }, { entries = [] }) => backend.store.schedules.register(entries.map(entryOf)),
   enqueue: (stage, { occurrences = [] }) =>
     stage.backend.store.schedules.enqueue(occurrences.map((each) => occurrenceOf(stage, each))),
-  findOccurrences: (stage, { keys = [] }) => stage.backend.store.schedules.find(keys.map((key) => keyOf(stage, key))),
+  findOccurrences: (stage, { keys = [] }) =>
+    stage.backend.store.schedules.occurrences({ keys: keys.map((key) => keyOf(stage, key)) }),
   markSeen: (stage, { keys = [] }) => stage.backend.store.schedules.markSeen(keys.map((key) => keyOf(stage, key))),
   neighbours: (stage, key) => stage.backend.store.schedules.neighbours(keyOf(stage, key)),
   recent: (stage, { limit = 10, ...key }) => {
     const { schedule, at } = keyOf(stage, key)
-    return stage.backend.store.schedules.recent(schedule, at, limit)
+    return stage.backend.store.schedules.occurrences({ schedule, upTo: at, limit })
   },
   skipWaiting: ({ backend, startedAt }, { schedule, before = 0, unseenOnly = false }) =>
     backend.store.schedules.skipWaiting({
@@ -38,19 +40,20 @@ export const scheduleOperations: Performers<Names, Stage> = {
       unseenOnly,
       why: 'it was overtaken',
     }),
-  pauseSchedule: ({ backend }, { schedule }) => backend.store.schedules.pause(scheduleOf(schedule)),
-  resumeSchedule: ({ backend }, { schedule }) => backend.store.schedules.resume(scheduleOf(schedule)),
-  removeSchedule: ({ backend }, { schedule }) => backend.store.schedules.remove(scheduleOf(schedule)),
+  pauseSchedule: ({ backend }, { schedule }) => backend.store.schedules.change(scheduleOf(schedule), 'pause'),
+  resumeSchedule: ({ backend }, { schedule }) => backend.store.schedules.change(scheduleOf(schedule), 'resume'),
+  removeSchedule: ({ backend }, { schedule }) => backend.store.schedules.change(scheduleOf(schedule), 'remove'),
   standings: ({ backend }, { schedules }) => backend.store.schedules.standings(schedules?.map(scheduleOf)),
   schedules: ({ backend }) => backend.store.schedules.list(),
-  forget: ({ backend, startedAt }, { before = 0, limit = 100 }) => backend.store.schedules.forget(startedAt + before, limit),
+  forget: ({ backend, startedAt }, { before = 0, limit = 100 }) =>
+    backend.store.sweep({ part: 'occurrences', before: startedAt + before, limit }),
   scheduleChanges: async (stage, { limit = 10, fromStart }) => {
     const since = fromStart ? 0 : stage.scheduleRevision
     const { revision, changed, hasMore } = await stage.backend.store.schedules.changes(since, limit)
     stage.scheduleRevision = revision
     return { changed, hasMore }
   },
-  revision: async (stage) => ({ isNew: stage.isNewRevision(await stage.backend.store.schedules.revision()) }),
+  revision: async (stage) => ({ isNew: stage.isNewRevision(await revisionOf(stage.backend.store.schedules)) }),
 }
 
 function keyOf({ startedAt }: Stage, { schedule, at = 0 }: OccurrenceRef) {

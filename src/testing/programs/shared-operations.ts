@@ -6,22 +6,22 @@ type Names = 'reserve' | 'assign' | 'find' | 'claimOnce' | 'sweepKeys' | 'lock' 
 /** State that programs share: numbers, idempotency keys, locks and live workers. */
 export const sharedOperations: Performers<Names, Stage> = {
   reserve: async (stage, { count = 4 }) => {
-    stage.noteReserved(await stage.backend.store.numbers.reserve(count), count)
+    stage.noteReserved(await stage.numbering.reserve(count), count)
     return null
   },
   assign: async (stage, { ids = [] }) => {
-    const numbers = await stage.backend.store.numbers.assign(ids.map(idOf))
+    const numbers = await stage.numbering.assign(ids.map(idOf))
     for (const [index, number] of numbers.entries()) if (number !== null) stage.noteAssigned(number, ids[index] as number)
     return numbers.map((number) => stage.nameOfNumber(number))
   },
   find: async (stage, { numbers = [] }) => {
     const known = numbers.flatMap((index) => stage.numberAt(index) ?? [])
-    const ids = await stage.backend.store.numbers.find(known)
+    const ids = await stage.numbering.find(known)
     const pairs = ids.map((id, index) => [stage.nameOfNumber(known[index] as number), id === null ? null : numberOfId(id)])
     return pairs.sort()
   },
   claimOnce: ({ backend }, { key = 0, id }) => backend.coordination.claimOnce(`once-${key}`, idOf(id)),
-  sweepKeys: ({ backend }, { limit = 100 }) => backend.coordination.sweepKeys(limit),
+  sweepKeys: ({ backend }, { limit = 100 }) => backend.store.sweep({ part: 'keys', limit }),
   lock: ({ backend }, { name = 0, owner = 0, ms = 1_000 }) =>
     backend.coordination.lock(`lock-${name}`, { owner: ownerOf(owner), host: 'host', pid: owner }, ms),
   unlock: ({ backend }, { name = 0, owner }) => backend.coordination.unlock(`lock-${name}`, ownerOf(owner)),

@@ -1,3 +1,4 @@
+import { treeCounts } from '../../queue/contract/queue-counts.ts'
 import { heldLease, jobLink, jobRecord } from './answers.ts'
 import { idOf, ownerOf, rootOf, type Stage, scheduleOf } from './stage.ts'
 
@@ -15,16 +16,18 @@ export async function snapshot(stage: Stage, extent: Extent): Promise<Readonly<R
   return {
     jobs: (await store.list({ limit: mostListed })).map((record) => jobRecord(stage, record)),
     counts: await store.counts({ oldest: true }),
-    paused: [await store.pausedQueues(), await store.pausedJobs()],
+    paused: [(await store.paused()).queues, (await store.paused()).jobs],
     logs: await inTurn(ids, async (id) => [id, (await store.logs?.read(id, 0, mostListed)) ?? []]),
     links: await inTurn(ids, async (id) => [id, (await store.links(id)).map(jobLink)]),
-    trees: await inTurn(upTo(extent.roots).map(rootOf), (root) => store.tree(root)),
-    leases: (await store.leases(upTo(extent.owners).map(ownerOf))).map((lease) => heldLease(stage, lease)),
+    trees: await inTurn(upTo(extent.roots).map(rootOf), (root) => treeCounts(store, root)),
+    leases: (await store.leases({ owners: upTo(extent.owners).map(ownerOf) })).map((lease) => heldLease(stage, lease)),
     workers: await store.workers.list(),
     numbers: await numbersOf(stage),
     schedules: await store.schedules.list(),
     standings: await store.schedules.standings(),
-    occurrences: await inTurn(schedules, (schedule) => store.schedules.recent(schedule, farFuture, mostListed)),
+    occurrences: await inTurn(schedules, (schedule) =>
+      store.schedules.occurrences({ schedule, upTo: farFuture, limit: mostListed }),
+    ),
   }
 }
 
@@ -37,7 +40,7 @@ export interface Extent {
 }
 
 async function numbersOf(stage: Stage): Promise<readonly unknown[]> {
-  const ids = await stage.backend.store.numbers.find(stage.numbers)
+  const ids = await stage.numbering.find(stage.numbers)
   return stage.numbers.map((number, index) => `${stage.nameOfNumber(number)}: ${ids[index]}`).sort()
 }
 

@@ -1,4 +1,5 @@
 import type { Lease, WholeBackend } from '../../queue/contract/contract.ts'
+import type { JobNumbers } from '../../queue/contract/store.ts'
 import type { ManualClock } from '../manual-clock.ts'
 import type { LeaseRef, LimitsSpec } from './program.ts'
 
@@ -22,6 +23,12 @@ export class Stage {
     this.clock = clock
     this.limits = limits
     this.startedAt = clock.now()
+  }
+
+  get numbering(): JobNumbers {
+    const { numbers } = this.backend.store
+    if (numbers === undefined) throw new Error(`${this.backend.kind} numbers no jobs`)
+    return numbers
   }
 
   noteLease({ token, envelope }: Lease): void {

@@ -1,5 +1,6 @@
 import type { Envelope, Seal } from '../../envelope/envelope.ts'
 import { sealOf } from '../../envelope/envelope.ts'
+import { cancelOutcome, treeCounts } from '../../queue/contract/queue-counts.ts'
 import { heldLease, jobLink, jobRecord } from './answers.ts'
 import { envelopeOf } from './envelopes.ts'
 import { claimRules } from './job-operations.ts'
@@ -42,10 +43,11 @@ export const storeOperations: Performers<Names, Stage> = {
     return records.map((record) => jobRecord(stage, record))
   },
   counts: ({ backend }) => backend.store.counts({ oldest: true }),
-  cancel: ({ backend }, { id }) => backend.store.cancel(idOf(id)),
-  cancelTree: ({ backend }, { id }) => backend.store.cancelTree(idOf(id)),
-  cancelRoot: ({ backend }, { root }) => backend.store.cancelTree(rootOf(root)),
-  reschedule: ({ backend, clock }, { id, delay = 0 }) => backend.store.reschedule(idOf(id), clock.now() + delay),
+  cancel: async ({ backend }, { id }) => cancelOutcome(await backend.store.cancel(idOf(id))),
+  cancelTree: ({ backend }, { id }) => backend.store.cancel(idOf(id), { tree: true }),
+  cancelRoot: ({ backend }, { root }) => backend.store.cancel(rootOf(root), { tree: true }),
+  reschedule: async ({ backend, clock }, { id, delay = 0 }) =>
+    (await backend.store.amend([{ id: idOf(id), runAt: clock.now() + delay }]))[0],
   amend: async (stage, { jobs = [] }) => {
     const amendments = []
     for (const { id, as, expected, inAnyState, keepsTime } of jobs) {
@@ -63,28 +65,28 @@ export const storeOperations: Performers<Names, Stage> = {
       const other = envelopeOf(stage, { id: id ?? 0, payload: -1 })
       rejections.push({ id: idOf(id), expected: await expectedSeal(stage, other, expected), error })
     }
-    return stage.backend.store.reject(rejections)
+    return stage.backend.store.amend(rejections)
   },
   retry: ({ backend }, { ids = [] }) => backend.store.retry(ids.map(idOf)),
   remove: (stage, filter) => stage.backend.store.remove(removeFilter(stage, filter)),
   leases: async (stage, { owners = [] }) => {
-    const leases = await stage.backend.store.leases(owners.map(ownerOf))
+    const leases = await stage.backend.store.leases({ owners: owners.map(ownerOf) })
     return leases.map((lease) => heldLease(stage, lease))
   },
   leasesOf: async (stage, { ids = [] }) => {
-    const leases = await stage.backend.store.leasesOf(ids.map(idOf))
+    const leases = await stage.backend.store.leases({ ids: ids.map(idOf) })
     return leases.map((lease) => heldLease(stage, lease))
   },
-  pause: ({ backend }, { queue }) => backend.store.pause(queueOf(queue)),
-  resume: ({ backend }, { queue }) => backend.store.resume(queueOf(queue)),
-  pausedQueues: ({ backend }) => backend.store.pausedQueues(),
-  pauseJob: ({ backend }, { name }) => backend.store.pauseJob(nameOf(name)),
-  resumeJob: ({ backend }, { name }) => backend.store.resumeJob(nameOf(name)),
-  pausedJobs: ({ backend }) => backend.store.pausedJobs(),
+  pause: ({ backend }, { queue }) => backend.store.setPaused({ queue: queueOf(queue) }, true),
+  resume: ({ backend }, { queue }) => backend.store.setPaused({ queue: queueOf(queue) }, false),
+  pausedQueues: async ({ backend }) => (await backend.store.paused()).queues,
+  pauseJob: ({ backend }, { name }) => backend.store.setPaused({ job: nameOf(name) }, true),
+  resumeJob: ({ backend }, { name }) => backend.store.setPaused({ job: nameOf(name) }, false),
+  pausedJobs: async ({ backend }) => (await backend.store.paused()).jobs,
   holds: ({ backend, limits }, { id }) => backend.store.holds(idOf(id), claimRules(limits)),
   links: async ({ backend }, { id }) => (await backend.store.links(idOf(id))).map(jobLink),
-  tree: ({ backend }, { root }) => backend.store.tree(rootOf(root)),
-  mend: ({ backend }, { limit = 100 }) => backend.store.mend(limit),
+  tree: ({ backend }, { root }) => treeCounts(backend.store, rootOf(root)),
+  mend: ({ backend }, { limit = 100 }) => backend.store.sweep({ part: 'waits', limit }),
 }
 
 /** The seal that the job has now, or another one. */

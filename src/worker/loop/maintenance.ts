@@ -15,7 +15,7 @@ export interface Retention {
 
 /** Deletes ended jobs whose retention has expired, in small steps. Never touches a job that could still run. */
 export async function prune(
-  { store, coordination }: QueueBackend,
+  { store }: QueueBackend,
   retention: Retention,
   clock: Clock,
   mostSteps = Number.POSITIVE_INFINITY,
@@ -30,9 +30,7 @@ export async function prune(
     const others = { state, exceptJobs: special.map(([job]) => job) }
     removed += await removeBefore(store, others, clock.now() - retention.all[state], mostSteps)
   }
-  for (let step = 0; step < mostSteps; step++) {
-    if (((await coordination?.sweepKeys(rowsPerStep)) ?? 0) < rowsPerStep) break
-  }
+  await sweep(store, 'keys', mostSteps)
   return removed
 }
 
@@ -52,11 +50,10 @@ async function removeBefore(store: JobStore, doomed: Doomed, finishedBefore: num
   return removed
 }
 
-/** Looks for jobs that wait for something that will never happen, in small steps. There should be none, so this is not urgent. */
-async function mend({ store }: QueueBackend, mostSteps: number): Promise<void> {
+async function sweep(store: JobStore, part: 'waits' | 'keys' | 'logs' | 'rollups', mostSteps: number): Promise<void> {
   for (let step = 0; step < mostSteps; step++) {
-    const report = await store?.mend(rowsPerStep)
-    if (report === undefined || report.looked < rowsPerStep) return
+    const { looked } = await store.sweep({ part, limit: rowsPerStep })
+    if (looked < rowsPerStep) return
   }
 }
 
@@ -72,10 +69,13 @@ export class Maintenance {
   constructor(backend: QueueBackend, retention: () => Retention, clock: Clock, onError: (error: unknown) => void) {
     const stepsEachMinute = 50
     this.#prune = async () => {
-      await mend(backend, stepsEachMinute)
+      const { store } = backend
+      if (store === undefined) return
+      // There should be no waits that never end, so this is not urgent.
+      await sweep(store, 'waits', stepsEachMinute)
       await prune(backend, retention(), clock, stepsEachMinute)
-      await backend.store?.logs?.sweep(rowsPerStep)
-      await backend.store?.rollups?.sweep()
+      await sweep(store, 'logs', 1)
+      await sweep(store, 'rollups', 1)
     }
     this.#clock = clock
     this.#onError = onError

@@ -50,7 +50,7 @@ export async function dryRun(options: DryRunOptions): Promise<readonly DryRun[]>
     return { schedule: name, job, timezone, isPaused: standing.paused, planned: standing.paused ? [] : plan.occurrences }
   })
   const keys = plans.flatMap(({ schedule, planned }) => planned.map(({ at }) => ({ schedule, at })))
-  const found = (await schedules.find(keys)).values()
+  const found = (await schedules.occurrences({ keys })).values()
   const runs = plans.map(({ schedule, job, timezone, isPaused, planned }) => ({
     schedule,
     job,

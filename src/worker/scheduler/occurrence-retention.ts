@@ -1,5 +1,8 @@
-import type { ScheduleStore } from '../../queue/contract/schedule-store.ts'
+import type { JobStore } from '../../queue/contract/store.ts'
 import { longestMisfireMs } from '../../scheduling/misfire.ts'
+
+/** Part of `JobStore`. */
+export type Sweep = JobStore['sweep']
 
 const rememberMs = longestMisfireMs + 86_400_000
 const everyMs = 600_000
@@ -8,12 +11,12 @@ const mostBatches = 100
 
 /** Deletes occurrences that are no longer needed, alongside the passes of a scheduler. */
 export class OccurrenceRetention {
-  readonly #schedules: ScheduleStore
+  readonly #sweep: Sweep
   readonly #onError: (error: unknown) => void
   #lastAt = Number.NEGATIVE_INFINITY
 
-  constructor(schedules: ScheduleStore, onError: (error: unknown) => void) {
-    this.#schedules = schedules
+  constructor(sweep: Sweep, onError: (error: unknown) => void) {
+    this.#sweep = sweep
     this.#onError = onError
   }
 
@@ -24,8 +27,8 @@ export class OccurrenceRetention {
     this.#lastAt = now
     try {
       for (let batch = 0; batch < mostBatches; batch++) {
-        const forgotten = await this.#schedules.forget(now - rememberMs, batchSize)
-        if (forgotten < batchSize) return
+        const { looked } = await this.#sweep({ part: 'occurrences', before: now - rememberMs, limit: batchSize })
+        if (looked < batchSize) return
       }
     } catch (thrown) {
       this.#onError(thrown)

@@ -45,7 +45,7 @@ export class ScheduleFollowing {
 
   /** Whether schedules have changed since the last `look`. */
   async isOutdated(): Promise<boolean> {
-    return this.#revision !== undefined && (await this.#options.schedules.revision()) !== this.#revision
+    return this.#revision !== undefined && (await this.#laterRevision()) !== this.#revision
   }
 
   /** Number of schedules as of the last `look`. */
@@ -71,7 +71,7 @@ export class ScheduleFollowing {
 
   /** Reads and re-evaluates only what has changed since the last look. */
   async #noticeChanges(now: number): Promise<void> {
-    const current = await this.#options.schedules.revision()
+    const current = await this.#laterRevision()
     if (current === this.#revision && now - this.#lookedAt <= longestGapMs) {
       this.#lookedAt = now
       return
@@ -81,6 +81,11 @@ export class ScheduleFollowing {
     // An older version of the program changed something without recording what.
     if (changes === 0) for (const each of this.#both()) each.uncover()
     this.#lookedAt = now
+  }
+
+  /** The revision that was read last, or that of the next change if there is one. */
+  async #laterRevision(): Promise<number> {
+    return (await this.#options.schedules.changes(this.#revision ?? 0, 1)).revision
   }
 
   /** After a long sleep, or if the database is a different one: forget schedules that no longer exist. */

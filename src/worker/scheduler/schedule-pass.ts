@@ -16,12 +16,13 @@ import {
   planOnward,
   planUpTo,
 } from './occurrence-plan.ts'
-import { OccurrenceRetention } from './occurrence-retention.ts'
+import { OccurrenceRetention, type Sweep } from './occurrence-retention.ts'
 import { ScheduleFollowing } from './schedule-following.ts'
 
 export interface SchedulePassOptions {
   readonly definitions: () => readonly JobDefinition[]
   readonly schedules: ScheduleStore
+  readonly sweep: Sweep
   /** Seals the job of one occurrence. The payload is that of the schedule or the definition's `args`. */
   readonly envelope: SealOccurrence
   /** Keys that verify schedules stored at run time; null if nothing is signed. */
@@ -72,7 +73,7 @@ export class SchedulePass {
   constructor(options: SchedulePassOptions) {
     this.#options = options
     this.#following = new ScheduleFollowing(options)
-    this.#forgetting = new OccurrenceRetention(options.schedules, options.onError)
+    this.#forgetting = new OccurrenceRetention(options.sweep, options.onError)
   }
 
   async run(now: number, horizonMs = 0): Promise<TickReport> {

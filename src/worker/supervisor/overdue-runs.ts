@@ -18,7 +18,7 @@ const marginMs = 5_000
 /** The runs of these workers that should have ended by now. Their event loops are probably blocked. */
 export async function overdueRuns(owners: readonly string[], deps: OverdueRunsDeps): Promise<readonly HeldLease[]> {
   if (owners.length === 0) return []
-  const leases = await deps.store.leases(owners)
+  const leases = await deps.store.leases({ owners })
   const now = deps.clock.now()
   return begun(leases, deps.concurrency).filter((lease) => isOverdue(lease, now, deps))
 }

@@ -105,7 +105,7 @@ describe('alerts', () => {
     expect(states()).toEqual([])
     await clock.advance(100_000)
     expect(sent[0]?.text).toContain('the oldest ready job of "mail" in the queue "mail" has waited')
-    await backend.store.pause('mail')
+    await backend.store.setPaused({ queue: 'mail' }, true)
     await clock.advance(60_000)
     expect(states()).toEqual(['oldestAge mail firing', 'oldestAge mail resolved'])
     await stop()

@@ -33,7 +33,7 @@ describe.each(['sqlite', ...sqlEngines] as const)('what counts from now counts f
     const { answer, freedAt } = await behindLock(ground, leaseMs, () => bench.claimOne({ leaseMs }))
     expect(answer.expiresAt).toBeGreaterThanOrEqual(freedAt + leaseMs - measuring)
     expect((await bench.record(id)).startedAt).toBeGreaterThanOrEqual(freedAt - measuring)
-    const [held] = await bench.store.leasesOf([id])
+    const [held] = await bench.store.leases({ ids: [id] })
     expect(Math.abs((held?.expiresAt ?? 0) - answer.expiresAt)).toBeLessThanOrEqual(measuring)
   })
 
@@ -67,7 +67,7 @@ describe.each(['sqlite', ...sqlEngines] as const)('what counts from now counts f
     const [lease] = (await leased(bench)) as readonly [Lease]
     const { answer, freedAt } = await behindLock(ground, leaseMs, () => bench.backend.extend([lease.token], leaseMs))
     expect(answer).toEqual(['applied'])
-    const [held] = await bench.store.leasesOf([lease.envelope.id])
+    const [held] = await bench.store.leases({ ids: [lease.envelope.id] })
     expect(held?.expiresAt).toBeGreaterThanOrEqual(freedAt + leaseMs - measuring)
   })
 

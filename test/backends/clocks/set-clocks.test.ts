@@ -45,7 +45,7 @@ describe.each(['sqlite', 'memory'] as const)('a clock that is set while workers 
       machine.aheadMs += byMs
       await other.assertNothingClaimable({ owner: 'worker-2' })
       await one.assertNothingClaimable()
-      const [held] = await one.store.leasesOf([id])
+      const [held] = await one.store.leases({ ids: [id] })
       expect(Math.abs((held?.expiresAt ?? 0) - lease.expiresAt - byMs)).toBeLessThan(measuringMs)
       const { startedAt } = await one.record(id)
       expect(startedAt).toBeLessThanOrEqual(clock.now())
@@ -97,7 +97,7 @@ describe.each(['sqlite', 'memory'] as const)('a clock that is set while workers 
       await one.assertNothingClaimable()
       await other.assertNothingClaimable({ owner: 'worker-2' })
     }
-    const [held] = await one.store.leasesOf([id])
+    const [held] = await one.store.leases({ ids: [id] })
     expect(Math.abs((held?.expiresAt ?? 0) - lease.expiresAt)).toBeLessThan(measuringMs)
   })
 })

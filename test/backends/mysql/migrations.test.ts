@@ -111,7 +111,7 @@ describe.each(mysqlEngines)('the schema of a database in %s', (server) => {
     await expect(admin.query('SELECT number FROM treadle_jobs')).rejects.toThrow(/Unknown column/)
     await admin.query('ALTER TABLE treadle_jobs ADD COLUMN number BIGINT')
     const program = await open()
-    expect(await program.store.numbers.assign([id])).toEqual([1])
+    expect(await program.store.numbers!.assign([id])).toEqual([1])
     expect(await program.claimedIds()).toEqual([id])
   })
 

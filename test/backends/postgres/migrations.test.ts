@@ -142,7 +142,7 @@ describe('the schema of a PostgreSQL database', () => {
     expect(await schema.migrate(1)).toEqual({ version: 1, compatibleFrom: 1 })
     await expect(admin.query('SELECT number FROM treadle.jobs')).rejects.toThrow(/does not exist/)
     const next = await open()
-    expect(await next.store.numbers.assign([id])).toEqual([1])
+    expect(await next.store.numbers!.assign([id])).toEqual([1])
     expect(await next.claimedIds()).toEqual([id])
     expect(await shapeOf()).toEqual(await freshShape())
   })

@@ -54,7 +54,7 @@ describe.skipIf(redisUrl() === null).each([{ fastPaths: true }, { fastPaths: fal
         const [one] = await bench.send({ job: 'one' }, { job: 'two', queue: 'special', delayMs: 100 })
         expect(await bench.backend.patterns?.readyOf(['one', 'two', 'none', 'name-3'])).toEqual(['one', 'name-3'])
         expect(await bench.claimedIds({ jobs: [], others: fitting('on*') })).toEqual([one])
-        await bench.store.pause('default')
+        await bench.store.setPaused({ queue: 'default' }, true)
         expect(await bench.claimedIds({ jobs: [], others: fitting('name-*') })).toEqual([])
         const queues = (await bench.claim({ jobs: [], others: fitting('*'), limit: 3 })).map(({ envelope }) => envelope.queue)
         expect(queues).toEqual(['queue-0', 'queue-1', 'queue-2'])

@@ -96,7 +96,7 @@ class Caller {
     const ids = times(4, () => this.#ids[this.#random(this.#ids.length)] as string)
     const ways = [
       () => Promise.all(ids.map((id) => store.cancel(id))),
-      () => Promise.all(ids.map((id) => store.reschedule(id, clock.now() + this.#random(2_000)))),
+      () => Promise.all(ids.map((id) => store.amend([{ id, runAt: clock.now() + this.#random(2_000) }]))),
       () => store.retry(ids),
       () => store.remove({ state: 'succeeded', limit: 5 }),
       () => backend.reap(3, [`worker-${this.#random(programCount * callerCount)}`]),

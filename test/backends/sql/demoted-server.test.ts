@@ -39,7 +39,7 @@ describe('a server that was made to read only, as a primary that failed over', (
     const sending = queue.sendOne()
     await expect.poll(async () => (await processes()).filter((pid) => before.includes(pid)), patience).toEqual([])
     // What is not tried again tells it at once.
-    await expect(queue.backend.store?.pause('mail')).rejects.toMatchObject({
+    await expect(queue.backend.store?.setPaused({ queue: 'mail' }, true)).rejects.toMatchObject({
       code: 'DATABASE_UNREACHABLE',
       message: expect.stringMatching(/^PostgreSQL only reads: .*default_transaction_read_only/),
     })
@@ -75,7 +75,7 @@ describe('a server that was made to read only, as a primary that failed over', (
     await admin.query('SET GLOBAL read_only = 1')
     const sending = queue.sendOne()
     await expect.poll(async () => (await connections()).filter((id) => before.includes(id)), patience).toEqual([])
-    await expect(queue.backend.store?.pause('mail')).rejects.toMatchObject({
+    await expect(queue.backend.store?.setPaused({ queue: 'mail' }, true)).rejects.toMatchObject({
       code: 'DATABASE_UNREACHABLE',
       message: expect.stringMatching(/^MySQL only reads: .*SET GLOBAL read_only = OFF;$/),
     })

@@ -14,9 +14,9 @@ onSqlDatabases('the logs of jobs', (programs) => {
       )
       // As an older program would do it, which knows nothing of logs.
       await programs.query(`DELETE FROM {jobs} WHERE id IN ('${ids[1]}', '${ids[3]}')`)
-      expect(await bench!.logs.sweep(2)).toBe(2)
-      expect(await bench!.logs.sweep(2)).toBe(2)
-      expect(await bench!.logs.sweep(2)).toBe(1)
+      expect(await bench!.store.sweep({ part: 'logs', limit: 2 })).toBe(2)
+      expect(await bench!.store.sweep({ part: 'logs', limit: 2 })).toBe(2)
+      expect(await bench!.store.sweep({ part: 'logs', limit: 2 })).toBe(1)
       const left = await Promise.all(ids.map(async (id) => (await bench!.logs.read(id, 0, 9)).length))
       expect(left).toEqual([1, 0, 1, 0, 1])
     }))

@@ -69,7 +69,7 @@ describe.each(['sqlite', ...servers] as const)('where nearly every job has a nam
       expect(await other.store.counts({ job: 'one' })).toMatchObject([{ job: 'one', counts: { ready: 0, running: 1 } }])
       expect((await other.store.counts({ queue: 'queue-3' })).map(({ job }) => job)).toEqual(['same'])
       expect(await other.store.counts({ isSum: true })).toMatchObject([{ counts: { ready: 2_400, running: 2 } }])
-      for (const queue of ['queue-0', 'queue-1']) await bench.store.pause(queue)
+      for (const queue of ['queue-0', 'queue-1']) await bench.store.setPaused({ queue }, true)
       const claimed = await other.claim({ jobs: unlimited('same'), limit: 3 })
       expect(claimed.map(({ envelope: { queue } }) => queue)).toEqual(['queue-2', 'queue-3', 'queue-4'])
       expect((await other.store.list({ job: 'name-7', limit: 9 })).map(({ job }) => job)).toEqual(['name-7'])

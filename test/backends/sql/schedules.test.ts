@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { times } from '../../../src/testing/conformance/bench.ts'
+import { revisionOf, times } from '../../../src/testing/conformance/bench.ts'
 import { entry, minute, occurrence, remade, scheduled, standing } from '../../../src/testing/conformance/schedules/schedules.ts'
 import { onSqlDatabases } from './several-programs.ts'
 
@@ -9,11 +9,11 @@ onSqlDatabases('schedules that several programs follow', (programs) => {
   it('are registered once by programs that start together, and changed once', () =>
     programs.open(4, async (benches) => {
       const [bench] = benches
-      const before = await bench!.store.schedules.revision()
+      const before = await revisionOf(bench!.store.schedules)
       await Promise.all(benches.map(({ store }) => store.schedules.register([entry(), entry('0 0 * * *', 'UTC', 'other')])))
-      expect(await bench!.store.schedules.revision()).toBe(before + 2)
+      expect(await revisionOf(bench!.store.schedules)).toBe(before + 2)
       await Promise.all(benches.map(({ store }) => store.schedules.register([remade(), entry('0 0 * * *', 'UTC', 'other')])))
-      expect(await bench!.store.schedules.revision()).toBe(before + 3)
+      expect(await revisionOf(bench!.store.schedules)).toBe(before + 3)
     }))
 
   it('store each occurrence once, as a chain without a break', () =>
@@ -39,7 +39,7 @@ onSqlDatabases('schedules that several programs follow', (programs) => {
       const storing = others.flatMap((each, program) =>
         times(20, (index) => each.store.schedules.enqueue([occurrence(each, start + (2 * index + program + 1) * minute)])),
       )
-      const [isPaused, ...answers] = await Promise.all([bench!.store.schedules.pause('digest'), ...storing])
+      const [isPaused, ...answers] = await Promise.all([bench!.store.schedules.change('digest', 'pause'), ...storing])
       expect([isPaused, answers.length]).toEqual([true, 40])
       expect(await bench!.store.list({ limit: 10 })).toEqual([])
       expect((await standing(bench!)).latest).toBe(null)
@@ -66,7 +66,7 @@ onSqlDatabases('schedules that several programs follow', (programs) => {
          SELECT '${envelope.id}', lane, state, ${at}, created_at, identity, payload, schedule FROM {jobs} WHERE id = '${coming!.envelope.id}'`,
         `INSERT INTO {occurrences} (schedule, at, job_id, stored_at) VALUES ('digest', ${at}, '${envelope.id}', 1)`,
       ]
-      await programs.inTheWay(stored, () => bench!.store.schedules.pause('digest'))
+      await programs.inTheWay(stored, () => bench!.store.schedules.change('digest', 'pause'))
       expect(await bench!.store.list({ limit: 10 })).toEqual([])
       expect((await standing(bench!)).latest).toBe(null)
     }))
@@ -75,7 +75,7 @@ onSqlDatabases('schedules that several programs follow', (programs) => {
     programs.open(1, async ([bench]) => {
       const [due, coming] = await scheduled(bench!, 1, 2)
       const begun = `UPDATE {jobs} SET state = 3, started_at = 1, lease_until = 1 WHERE id = '${due!.envelope.id}'`
-      await programs.inTheWay([begun], () => bench!.store.schedules.pause('digest'))
+      await programs.inTheWay([begun], () => bench!.store.schedules.change('digest', 'pause'))
       expect((await bench!.record(due!.envelope.id)).state).toBe('running')
       expect(await bench!.store.get(coming!.envelope.id)).toBe(null)
       expect((await standing(bench!)).latest?.at).toBe(due!.at)

@@ -80,7 +80,7 @@ class Program {
     const { store } = this.#bench
     switch (this.#random(6)) {
       case 0:
-        await store.cancelTree(this.#any())
+        await store.cancel(this.#any(), { tree: true })
         break
       case 1:
         await store.retry(times(3, () => this.#any()))
@@ -92,7 +92,7 @@ class Program {
         await store.cancel(this.#any())
         break
       case 4:
-        expect((await store.mend(1_000)).mended).toBe(0)
+        expect((await store.sweep({ part: 'waits', limit: 1_000 })).changed).toBe(0)
         break
       case 5:
         await this.#bench.clock.advance(20)

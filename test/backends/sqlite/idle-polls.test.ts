@@ -69,7 +69,7 @@ describe('a poll that finds nothing it may claim leaves the write lock to others
     const first = await bench.sendOne()
     const links = { root: 'flow', parent: null, waitsFor: [{ id: first, onFailure: 'fail' as const }], longestWaitMs: hour }
     await bench.send({ links })
-    expect(await whileLocked(() => bench.store.mend(10))).toEqual({ looked: 1, mended: 0 })
+    expect(await whileLocked(() => bench.store.sweep({ part: 'waits', limit: 10 }))).toEqual({ looked: 1, changed: 0 })
   })
 })
 

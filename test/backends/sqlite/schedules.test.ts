@@ -5,6 +5,7 @@ import { idMaker } from '../../../src/core/id.ts'
 import type { Envelope } from '../../../src/envelope/envelope.ts'
 import { sealEnvelope } from '../../../src/envelope/envelope.ts'
 import type { QueueBackend, WholeBackend } from '../../../src/queue/contract/contract.ts'
+import { revisionOf } from '../../../src/testing/conformance/bench.ts'
 import { scratchFolder } from '../../processes/database.ts'
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
@@ -53,21 +54,21 @@ test('where schedules stand survives the programs that knew it', async () => {
   await first.store.schedules.enqueue([{ schedule: 'digest', at, envelope: envelope(at) }])
   const { token } = await claimOne(first)
   await first.settle([{ token, kind: 'done', result: null, keep: false }])
-  await first.store.schedules.pause('digest')
-  const before = await Promise.all([first.store.schedules.standings(), first.store.schedules.revision()])
+  await first.store.schedules.change('digest', 'pause')
+  const before = await Promise.all([first.store.schedules.standings(), revisionOf(first.store.schedules)])
   await first[Symbol.asyncDispose]()
   await clock.advance(minute)
   const { schedules } = (await open()).store
-  expect(await Promise.all([schedules.standings(), schedules.revision()])).toEqual(before)
+  expect(await Promise.all([schedules.standings(), revisionOf(schedules)])).toEqual(before)
   expect(before[0][0]).toMatchObject({ paused: true, latest: { at, outcome: 'succeeded' } })
   expect(await schedules.enqueue([{ schedule: 'digest', at: clock.now(), envelope: envelope(at) }])).toEqual([false])
 })
 
 test('a change by one program is a new revision for the others', async () => {
   const [one, two] = [await open(), await open()]
-  const before = await two.store.schedules.revision()
+  const before = await revisionOf(two.store.schedules)
   await one.store.schedules.register([entry])
-  expect(await two.store.schedules.revision()).not.toBe(before)
+  expect(await revisionOf(two.store.schedules)).not.toBe(before)
 })
 
 test('of many programs that go on from the same occurrence one does (X37)', async () => {
@@ -92,7 +93,9 @@ test('an outcome is written by a program that knew the job before its schedule',
   await scheduler.store.schedules.enqueue([{ ...key, envelope: envelope(key.at) }])
   const scheduled = await claimOne(worker)
   await worker.settle([{ token: scheduled.token, kind: 'done', result: null, keep: true }])
-  expect(await scheduler.store.schedules.find([key])).toMatchObject([{ outcome: 'succeeded', startedAt: key.at }])
+  expect(await scheduler.store.schedules.occurrences({ keys: [key] })).toMatchObject([
+    { outcome: 'succeeded', startedAt: key.at },
+  ])
 })
 
 test('of many programs that ask for a lock one gets it, and only that one frees it (Y22)', async () => {

@@ -6,6 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { tables } from '../../../src/engines/sql/rows/tables.ts'
 import { sqliteMigrations } from '../../../src/engines/sqlite/schema/schema.ts'
 import type { Coordination } from '../../../src/queue/contract/contract.ts'
+import { treeCounts } from '../../../src/queue/contract/queue-counts.ts'
 import type { JobStore } from '../../../src/queue/contract/store.ts'
 import { Bench } from '../../../src/testing/conformance/bench.ts'
 import { execute, faultsOf, query, scratchFolder } from '../../processes/database.ts'
@@ -106,7 +107,7 @@ describe('a file of the time when SQLite had tables of its own', () => {
   test('keeps leases, which can be ended and run out as ever', async () => {
     const { store, backend, bench, all } = await opened()
     const held = (await all()).get('running')!
-    const [lease] = await store.leasesOf([held.id])
+    const [lease] = await store.leases({ ids: [held.id] })
     expect(lease).toMatchObject({ id: held.id, owner: 'worker-1', attempt: 1 })
     expect(await backend.settle([{ token: lease!.token, kind: 'done', result: null, keep: true }])).toEqual(['applied'])
     await bench.clock.advance(hour)
@@ -166,7 +167,7 @@ describe('a file of the time when SQLite had tables of its own', () => {
     await bench.settle(...steps.map((lease) => bench.done(lease, { keep: true })))
     expect((await all()).get('second')).toMatchObject({ state: 'ready' })
     expect((await all()).get('rescuer')).toMatchObject({ state: 'skipped' })
-    const token = async (is: string) => (await store.leasesOf([id(is)]))[0]!.token
+    const token = async (is: string) => (await store.leases({ ids: [id(is)] }))[0]!.token
     const done = { kind: 'done', result: null, keep: true } as const
     expect(await backend.settle([{ token: await token('doomed parent'), ...done }])).toEqual(['failed'])
     expect((await all()).get('doomed parent')).toMatchObject({
@@ -179,14 +180,14 @@ describe('a file of the time when SQLite had tables of its own', () => {
     expect(await backend.send([again])).toEqual([{ id: id('child of parent'), stored: false }])
     await bench.settle(...(await bench.claim(only('child of parent'))).map((lease) => bench.done(lease, { keep: true })))
     expect((await all()).get('parent')).toMatchObject({ state: 'succeeded' })
-    expect(await store.tree('flow')).toMatchObject({ total: 4 })
+    expect(await treeCounts(store, 'flow')).toMatchObject({ total: 4 })
   })
 
   test('keeps schedules and what they have stored', async () => {
     const { store, backend, bench } = await opened()
     const [nightly, weekly] = await store.schedules.standings(['nightly', 'weekly'])
     expect([nightly!.name, nightly!.paused, weekly!.name, weekly!.paused]).toEqual(['nightly', false, 'weekly', true])
-    expect(await store.schedules.recent('nightly', filledAt + hour, 10)).toMatchObject([
+    expect(await store.schedules.occurrences({ schedule: 'nightly', upTo: filledAt + hour, limit: 10 })).toMatchObject([
       { at: filledAt - 60_000 + hour, outcome: null },
       { at: filledAt - 60_000, outcome: 'succeeded' },
     ])
@@ -194,7 +195,7 @@ describe('a file of the time when SQLite had tables of its own', () => {
     expect(await backend.store.schedules.enqueue([twice])).toEqual([false])
     await bench.clock.advance(hour)
     await bench.settle(...(await bench.claim(only('nightly'))).map((lease) => bench.done(lease)))
-    const [latest] = await store.schedules.recent('nightly', bench.clock.now(), 1)
+    const [latest] = await store.schedules.occurrences({ schedule: 'nightly', upTo: bench.clock.now(), limit: 1 })
     expect(latest).toMatchObject({ outcome: 'succeeded' })
   })
 
@@ -204,7 +205,7 @@ describe('a file of the time when SQLite had tables of its own', () => {
     expect(await store.numbers!.reserve(1)).toBe(43)
     const other = { owner: 'program 2', host: 'host', pid: 8 }
     expect(await coordination.lock('leader', other, hour)).toMatchObject({ held: false, by: { owner: 'program 1', pid: 7 } })
-    expect(await store.pausedQueues()).toEqual(['stopped'])
+    expect((await store.paused()).queues).toEqual(['stopped'])
     expect(await store.workers!.list()).toMatchObject([{ owner: 'worker-1', jobs: ['plain'] }])
   })
 

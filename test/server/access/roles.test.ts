@@ -374,7 +374,7 @@ describe('without a token over HTTP', () => {
   ])('nothing is changed for %s', async (_, status, headers) => {
     const { ask, backend } = await serving()
     expect(await ask('POST', '/queues/mail/pause', { headers })).toMatchObject({ status })
-    expect(await backend.store.pausedQueues()).toEqual([])
+    expect((await backend.store.paused()).queues).toEqual([])
   })
 })
 

@@ -88,7 +88,7 @@ describe('what a dead worker leaves behind', () => {
 
   it('a run that was settled in time is left as it is', async () => {
     const { backend, record, burial, runs } = await claimed({ timeout: '1s' })
-    const held = await backend.store.leases(['gone'])
+    const held = await backend.store.leases({ owners: ['gone'] })
     await backend.settle([{ token: held[0]!.token, kind: 'done', result: null, keep: true }])
     expect(await burial(['a'], true, held)).toEqual({ returned: 0, poisoned: 0, retried: 0, dead: 0 })
     expect(await record(runs[0]!)).toMatchObject({ state: 'succeeded' })
@@ -138,7 +138,7 @@ async function claimed({ timeout, count = 1, retries = 0, hooks = false, isolati
       return found.map(({ id }) => payloadOf(id))
     },
     async burial(payloads: readonly string[], isKnown = true, leases?: Awaited<ReturnType<typeof backend.store.leases>>) {
-      const held = leases ?? (await backend.store.leases(['gone']))
+      const held = leases ?? (await backend.store.leases({ owners: ['gone'] }))
       const overdue = held.filter(({ id }) => payloads.includes(payloadOf(id) ?? ''))
       return bury('gone', overdue, {
         ...{ backend, clock, logger: silentLogger, keepOf, maxRescues: 3 },

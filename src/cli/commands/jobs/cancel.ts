@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { cancelJob, cancelTree } from '../../../execution/end/cancelling.ts'
-import type { JobStore, TreeCancellation } from '../../../queue/contract/store.ts'
+import type { CancelOutcome } from '../../../queue/contract/queue-counts.ts'
+import type { Cancellation } from '../../../queue/contract/store.ts'
 import { examples } from '../../examples.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { UsageError } from '../../failure.ts'
@@ -9,9 +10,7 @@ import { wholeId } from '../../jobs/job-ids.ts'
 import { visibleLine } from '../../output/text.ts'
 import { type StoreSession, withStore } from '../../session.ts'
 
-type Cancellation = Awaited<ReturnType<JobStore['cancel']>>
-
-const cancelling: BulkAction<Cancellation> = {
+const cancelling: BulkAction<CancelOutcome> = {
   verb: 'Cancel',
   past: 'cancelled',
   states: ['ready', 'scheduled', 'blocked', 'running'],
@@ -51,7 +50,7 @@ export function addCancel(program: Command): void {
 
 async function cancelTrees(given: readonly string[], { jobs, store, out }: StoreSession): Promise<number> {
   const deps = { ...(await jobs.served({ looksOnly: true })), store }
-  const results: ({ readonly id: string } & TreeCancellation)[] = []
+  const results: ({ readonly id: string } & Cancellation)[] = []
   for (const text of given) {
     const id = await wholeId(store, text)
     results.push({ id, ...(await cancelTree(id, deps)) })
@@ -61,7 +60,7 @@ async function cancelTrees(given: readonly string[], { jobs, store, out }: Store
   return results.some(({ cancelled, requested }) => cancelled + requested === 0) ? exitCodes.failed : exitCodes.ok
 }
 
-function treeLine({ id, cancelled, requested, ended }: { readonly id: string } & TreeCancellation): string {
+function treeLine({ id, cancelled, requested, ended }: { readonly id: string } & Cancellation): string {
   if (cancelled + requested + ended === 0) return `${visibleLine(id)}  ${cancelling.wording.missing}`
   return `${visibleLine(id)}  ${cancelled} cancelled, ${requested} running and asked to stop, ${ended} already finished`
 }

@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
-import type { JobStore } from '../../../queue/contract/store.ts'
+import type { AmendAnswer } from '../../../queue/contract/store.ts'
 import { examples } from '../../examples.ts'
 import { type BulkAction, type BulkOptions, bulkOptions, runBulkAction } from '../../jobs/bulk-action.ts'
 
-export type Moved = Awaited<ReturnType<JobStore['reschedule']>>
+export type Moved = Exclude<AmendAnswer, 'amended' | 'changed' | 'rejected'>
 
 /** Moves waiting jobs to the time that `timeOf` returns at each call. */
 export function moving(
@@ -20,7 +20,10 @@ export function moving(
       missing: 'no such job',
     },
     done: ['moved'],
-    act: (ids, { store, now }) => Promise.all(ids.map((id) => store.reschedule(id, timeOf(now)))),
+    act: async (ids, { store, now }) => {
+      const runAt = timeOf(now)
+      return (await store.amend(ids.map((id) => ({ id, runAt })))) as readonly Moved[]
+    },
   }
 }
 

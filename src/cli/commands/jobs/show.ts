@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { readWholeLog } from '../../../app/handles/job-log.ts'
+import { treeCounts } from '../../../queue/contract/queue-counts.ts'
 import { examples } from '../../examples.ts'
 import { findJob } from '../../jobs/job-ids.ts'
 import { jobDetails } from '../../output/jobs/job-details.ts'
@@ -23,7 +24,7 @@ export async function printJob(command: Command, id: string): Promise<void> {
   await lookIntoStore(command, async ({ store, out, now }) => {
     const job = await findJob(store, id)
     const links = await store.links(job.id)
-    const tree = job.root === null ? null : await store.tree(job.root)
+    const tree = job.root === null ? null : await treeCounts(store, job.root)
     const log = await readWholeLog(store.logs, job.id, null)
     const logs = { lines: log.lines.map(lineJson), dropped: log.dropped }
     out.answer({ ...jobJson(job), links, tree, logs }, () => jobDetails({ job, links, tree, log }, out, now))

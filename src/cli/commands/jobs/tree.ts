@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
-import type { JobRecord, JobStore, TreeCounts } from '../../../queue/contract/store.ts'
+import { type TreeCounts, treeCounts } from '../../../queue/contract/queue-counts.ts'
+import type { JobRecord, JobStore } from '../../../queue/contract/store.ts'
 import { examples } from '../../examples.ts'
 import { findJob } from '../../jobs/job-ids.ts'
 import { jobJson } from '../../output/jobs/jobs.ts'
@@ -32,7 +33,7 @@ export function addTree(program: Command): void {
 
 /** Only the jobs of a workflow are stored: its own id is not the id of a job. */
 async function rootOf(store: JobStore, id: string): Promise<string> {
-  if ((await store.tree(id)).total > 0) return id
+  if ((await treeCounts(store, id)).total > 0) return id
   return (await findJob(store, id)).root ?? id
 }
 
@@ -43,7 +44,7 @@ async function membersOf(store: JobStore, root: string, id: string, limit: numbe
 
 /** A job that is not part of a workflow is a tree of its own. */
 async function progressOf(store: JobStore, root: string, jobs: readonly JobRecord[]): Promise<TreeCounts> {
-  const progress = await store.tree(root)
+  const progress = await treeCounts(store, root)
   const [job] = jobs
   return progress.total === 0 && job !== undefined ? { total: 1, counts: { ...progress.counts, [job.state]: 1 } } : progress
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { OccurrenceRecord } from '../../../queue/contract/schedule-store.ts'
+import { lastOccurrences } from '../../../queue/contract/schedule-store.ts'
 import type { Output } from '../../output/output.ts'
 import { visible } from '../../output/text.ts'
 import { relativeTime, zonedTime } from '../../output/time.ts'
@@ -18,7 +19,7 @@ export async function printSchedule(command: Command, key: string): Promise<void
     const status = known.find(({ schedule }) => schedule === key) ?? known.find((each) => each.key === key)
     if (status === undefined) return
     const stored = status.key === null ? null : await jobs.schedules.get(status.key)
-    const recent = await store.schedules.recent(status.schedule, now, shownRuns)
+    const recent = await lastOccurrences(store.schedules, status.schedule, now, shownRuns)
     const payload = stored === null ? undefined : stored.payload
     out.answer(
       { ...status, ...(stored && { payload: payload ?? null, until: stored.until, problem: stored.problem }), recent },

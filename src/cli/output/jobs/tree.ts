@@ -1,5 +1,6 @@
 import { finalStates, jobStates } from '../../../queue/contract/job-state.ts'
-import type { JobLink, JobRecord, TreeCounts } from '../../../queue/contract/store.ts'
+import type { TreeCounts } from '../../../queue/contract/queue-counts.ts'
+import type { JobLink, JobRecord } from '../../../queue/contract/store.ts'
 import type { Output } from '../output.ts'
 import { plural, visible, visibleLine } from '../text.ts'
 import { stateColour } from './jobs.ts'

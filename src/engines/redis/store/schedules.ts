@@ -3,7 +3,9 @@ import type {
   Neighbours,
   Occurrence,
   OccurrenceKey,
+  OccurrenceQuery,
   OccurrenceRecord,
+  ScheduleChange,
   ScheduleChanges,
   ScheduleEntry,
   ScheduleFilter,
@@ -43,12 +45,6 @@ export class RedisSchedules implements ScheduleStore {
     })
   }
 
-  async revision(): Promise<number> {
-    await this.#parts.ready()
-    const [revision] = await this.#parts.server.read([field('meta', 'revision')])
-    return Number(revision ?? 0) || 0
-  }
-
   enqueue(occurrences: readonly Occurrence[]): Promise<readonly boolean[]> {
     const schedules = scheduleNeeds(occurrences.map(({ schedule }) => schedule))
     const jobs = occurrences.map(({ envelope }) => field('h', envelope.id))
@@ -57,9 +53,13 @@ export class RedisSchedules implements ScheduleStore {
     return this.#run([...schedules, ...jobs], (rules) => rules.enqueue(due))
   }
 
-  find(keys: readonly OccurrenceKey[]): Promise<readonly (OccurrenceRecord | null)[]> {
-    const needs = keys.map(({ schedule, at }) => field('oc', occurrenceName(schedule, at)))
-    return this.#run(needs, (_, queue) => keys.map(({ schedule, at }) => queue.occurrences.get(schedule, at)?.record() ?? null))
+  occurrences(query: OccurrenceQuery): Promise<readonly (OccurrenceRecord | null)[]> {
+    if ('keys' in query) return this.#find(query.keys)
+    const { schedule } = query
+    return this.#run(scheduleNeeds([schedule]), (rules, queue) => {
+      queue.timelines.get(schedule)
+      return rules.occurrences(query)
+    })
   }
 
   neighbours(key: OccurrenceKey): Promise<Neighbours> {
@@ -70,27 +70,12 @@ export class RedisSchedules implements ScheduleStore {
     return this.#run(scheduleNeeds(keys.map(({ schedule }) => schedule)), (rules) => rules.markSeen(keys))
   }
 
-  recent(schedule: string, upTo: number, limit: number): Promise<readonly OccurrenceRecord[]> {
-    return this.#run(scheduleNeeds([schedule]), (rules, queue) => {
-      queue.timelines.get(schedule)
-      return rules.recent(schedule, upTo, limit)
-    })
-  }
-
   skipWaiting(request: SkipRequest): Promise<number> {
     return this.#run(scheduleNeeds([request.schedule]), (rules) => rules.skipWaiting(request))
   }
 
-  pause(name: string): Promise<boolean> {
-    return this.#run(scheduleNeeds([name]), (rules) => rules.pause(name))
-  }
-
-  resume(name: string): Promise<boolean> {
-    return this.#run(scheduleNeeds([name]), (rules) => rules.resume(name))
-  }
-
-  remove(name: string): Promise<boolean> {
-    return this.#run(scheduleNeeds([name]), (rules) => rules.remove(name))
+  change(name: string, change: ScheduleChange): Promise<boolean> {
+    return this.#run(scheduleNeeds([name]), (rules) => rules.change(name, change))
   }
 
   async list(filter: ScheduleFilter = {}): Promise<readonly ScheduleRecord[]> {
@@ -117,7 +102,7 @@ export class RedisSchedules implements ScheduleStore {
     return { revision: last, changed: page.map(([name], index) => changeOf(name, texts[index] as string | null)), hasMore }
   }
 
-  /** Never forgets the last occurrence that has ended, nor any that has not ended. */
+  /** Part of `JobStore.sweep`. Never forgets the last occurrence that has ended, nor any that has not ended. */
   async forget(before: number, limit: number): Promise<number> {
     await this.#parts.ready()
     await this.#parts.server.run(forgetScript, [before])
@@ -131,6 +116,11 @@ export class RedisSchedules implements ScheduleStore {
       }
     }
     return forgotten
+  }
+
+  #find(keys: readonly OccurrenceKey[]): Promise<readonly (OccurrenceRecord | null)[]> {
+    const needs = keys.map(({ schedule, at }) => field('oc', occurrenceName(schedule, at)))
+    return this.#run(needs, (_, queue) => keys.map(({ schedule, at }) => queue.occurrences.get(schedule, at)?.record() ?? null))
   }
 
   async #forgetOf(schedule: string, before: number, limit: number): Promise<number> {

@@ -1,22 +1,24 @@
-import { pausedJobKey, pausedJobsIn, pausedQueuesIn } from '../../../queue/claiming/pausing.ts'
+import { pausedIn, pausedKey } from '../../../queue/claiming/pausing.ts'
 import type { ClaimRules, Hold } from '../../../queue/contract/limits.ts'
 import type {
   AmendAnswer,
-  Amendment,
+  Cancellation,
+  CancelOptions,
   CountOptions,
   HeldLease,
+  JobChange,
   JobCount,
   JobFilter,
   JobLink,
   JobRecord,
   JobStore,
-  MendReport,
+  LeaseFilter,
+  Pausable,
+  Paused,
   ProgressReport,
-  RejectAnswer,
-  Rejection,
   RemoveFilter,
-  TreeCancellation,
-  TreeCounts,
+  SweepReport,
+  SweepRequest,
 } from '../../../queue/contract/store.ts'
 import type { Managing } from '../../../queue/rules/managing.ts'
 import { idOf } from '../units/head.ts'
@@ -25,6 +27,7 @@ import { field } from '../units/needs.ts'
 import { Counting } from './counting.ts'
 import { RedisEvents } from './events.ts'
 import { Looking } from './jobs.ts'
+import { sweepKeys } from './keys.ts'
 import { RedisLogs } from './logs.ts'
 import { RedisNumbers } from './numbers.ts'
 import { RedisRollups } from './rollups.ts'
@@ -68,7 +71,9 @@ export class RedisStore implements JobStore {
     return this.#looking.list(filter)
   }
 
-  async counts(options?: CountOptions): Promise<readonly JobCount[]> {
+  async counts(options: CountOptions = {}): Promise<readonly JobCount[]> {
+    const { root } = options
+    if (root !== undefined) return [await this.#look((queue) => queue.rules.trees.counts(root))]
     await this.#parts.ready()
     return this.#counting.counts(options)
   }
@@ -79,30 +84,18 @@ export class RedisStore implements JobStore {
     return this.#counting.readyOf(jobs)
   }
 
-  cancel(id: string) {
-    return this.#manage([id], (managing) => managing.cancel(id))
+  cancel(id: string, options?: CancelOptions): Promise<Cancellation> {
+    return this.#manage([id], (managing) => managing.cancel(id, options))
   }
 
-  reschedule(id: string, runAt: number) {
-    return this.#manage([id], (managing) => managing.reschedule(id, runAt))
-  }
-
-  amend(amendments: readonly Amendment[]): Promise<readonly AmendAnswer[]> {
-    const ids = amendments.map(({ id }) => id)
-    return this.#manage(ids, (managing) => managing.amend(amendments), true)
-  }
-
-  reject(rejections: readonly Rejection[]): Promise<readonly RejectAnswer[]> {
-    const ids = rejections.map(({ id }) => id)
-    return this.#manage(ids, (managing) => managing.reject(rejections), true)
+  amend(changes: readonly JobChange[]): Promise<readonly AmendAnswer[]> {
+    const ids = changes.map(({ id }) => id)
+    const withBodies = changes.filter((change) => !('runAt' in change)).map(({ id }) => id)
+    return this.#manage(ids, (managing) => managing.amend(changes), withBodies)
   }
 
   retry(ids: readonly string[]) {
     return this.#manage(ids, (managing) => managing.retry(ids))
-  }
-
-  cancelTree(id: string): Promise<TreeCancellation> {
-    return this.#manage([id], (managing) => managing.cancelTree(id))
   }
 
   async remove(filter: RemoveFilter): Promise<number> {
@@ -128,15 +121,11 @@ export class RedisStore implements JobStore {
     })
   }
 
-  async leases(owners: readonly string[]): Promise<readonly HeldLease[]> {
+  async leases(filter: LeaseFilter): Promise<readonly HeldLease[]> {
     await this.#parts.ready()
-    const ids = await this.#looking.ownedBy(owners)
-    return this.#looking.leases(ids, ({ owner }) => owners.includes(owner as string))
-  }
-
-  async leasesOf(ids: readonly string[]): Promise<readonly HeldLease[]> {
-    await this.#parts.ready()
-    return this.#looking.leases(ids, () => true)
+    if ('ids' in filter) return this.#looking.leases(filter.ids, () => true)
+    const { owners } = filter
+    return this.#looking.leases(await this.#looking.ownedBy(owners), ({ owner }) => owners.includes(owner as string))
   }
 
   links(id: string): Promise<readonly JobLink[]> {
@@ -147,43 +136,17 @@ export class RedisStore implements JobStore {
     })
   }
 
-  tree(root: string): Promise<TreeCounts> {
-    return this.#look((queue) => queue.rules.trees.counts(root))
-  }
-
-  /** A job's end and the changes to its dependents are one commit, so there is nothing to mend. */
-  async mend(): Promise<MendReport> {
+  async setPaused(target: Pausable, isPaused: boolean): Promise<void> {
     await this.#parts.ready()
-    return { looked: 0, mended: 0 }
+    const key = pausedKey(target)
+    const [changed] = await this.#parts.server.all([isPaused ? ['HSET', 'paused', key, 1] : ['HDEL', 'paused', key]])
+    if (changed === 1 && !isPaused) await this.#parts.wake()
   }
 
-  async pause(queue: string): Promise<void> {
+  async paused(): Promise<Paused> {
     await this.#parts.ready()
-    await this.#parts.server.all([['HSET', 'paused', queue, 1]])
-  }
-
-  async resume(queue: string): Promise<void> {
-    await this.#parts.ready()
-    const [removed] = await this.#parts.server.all([['HDEL', 'paused', queue]])
-    if (removed === 1) await this.#parts.wake()
-  }
-
-  async pausedQueues(): Promise<readonly string[]> {
-    await this.#parts.ready()
-    return pausedQueuesIn(await this.#paused()).sort()
-  }
-
-  pauseJob(job: string): Promise<void> {
-    return this.pause(pausedJobKey(job))
-  }
-
-  resumeJob(job: string): Promise<void> {
-    return this.resume(pausedJobKey(job))
-  }
-
-  async pausedJobs(): Promise<readonly string[]> {
-    await this.#parts.ready()
-    return pausedJobsIn(await this.#paused()).sort()
+    const [stored] = (await this.#parts.server.all([['HKEYS', 'paused']])) as [string[]]
+    return pausedIn(stored.sort())
   }
 
   async holds(id: string, rules: ClaimRules): Promise<readonly Hold[]> {
@@ -191,15 +154,38 @@ export class RedisStore implements JobStore {
     return this.#looking.holds(id, rules)
   }
 
-  async #paused(): Promise<string[]> {
-    const [stored] = await this.#parts.server.all([['HKEYS', 'paused']])
-    return stored as string[]
+  /**
+   * There are no waits to resolve, because a job's end and the changes to its dependents are one commit; and logs are deleted with
+   * their job.
+   */
+  async sweep(request: SweepRequest): Promise<SweepReport> {
+    await this.#parts.ready()
+    const swept = await this.#sweep(request)
+    return { looked: swept, changed: swept }
   }
 
-  async #manage<Answer>(ids: readonly string[], act: (managing: Managing) => Answer, withBodies = false): Promise<Answer> {
+  async #sweep(request: SweepRequest): Promise<number> {
+    switch (request.part) {
+      case 'waits':
+      case 'logs':
+        return 0
+      case 'keys':
+        return sweepKeys(this.#parts, request.limit)
+      case 'rollups':
+        return this.rollups.sweep()
+      case 'occurrences':
+        return this.schedules.forget(request.before, request.limit)
+    }
+  }
+
+  async #manage<Answer>(
+    ids: readonly string[],
+    act: (managing: Managing) => Answer,
+    withBodies: readonly string[] = [],
+  ): Promise<Answer> {
     await this.#parts.ready()
     return this.#parts.units.run((queue) => {
-      if (withBodies) queue.rows.want(ids.map((id) => field('b', id)))
+      if (withBodies.length > 0) queue.rows.want(withBodies.map((id) => field('b', id)))
       queue.wantEnding(ids)
       return { answer: act(queue.rules.managing) }
     })

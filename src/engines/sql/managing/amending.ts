@@ -1,9 +1,9 @@
 import { type Steps, wait } from '../../../core/answer.ts'
 import { isSameSeal, type Seal } from '../../../envelope/envelope.ts'
-import type { AmendAnswer, Amendment, RejectAnswer, Rejection } from '../../../queue/contract/store.ts'
+import type { AmendAnswer, Amendment, JobChange, Rejection, Rescheduling } from '../../../queue/contract/store.ts'
 import type { QueueTime } from '../../servers/queue-time.ts'
 import type { Lane, Lanes } from '../lanes/lanes.ts'
-import { type JobChange, type JobRow, stateAfter, unresulted, withError } from '../rows/job-row.ts'
+import { type JobRow, type JobChange as RowChange, stateAfter, unresulted, withError } from '../rows/job-row.ts'
 import { isJobId, movedFrom } from '../rows/lease-token.ts'
 import type { LoadedJobs } from '../rows/loaded-jobs.ts'
 import { stateNumber } from '../rows/tables.ts'
@@ -18,14 +18,13 @@ export interface AmendingParts {
   readonly beside?: SqlSession
 }
 
-interface PlacedAmendment extends Amendment {
-  readonly lane: Lane
-}
+/** By amendment: the lane that its job will move to. */
+type Places = ReadonlyMap<JobChange, Lane>
 
 /** What jobs carry, after the amendments made so far. */
 type Seals = Map<string, Seal>
 
-/** Gives waiting jobs a new payload, time and place; jobs in other states only if that is asked for. */
+/** Gives waiting jobs a new payload, time and place, or rejects them; jobs in other states only if that is asked for. */
 export class Amending {
   readonly #parts: AmendingParts
 
@@ -33,31 +32,25 @@ export class Amending {
     this.#parts = parts
   }
 
-  *amend(amendments: readonly Amendment[], time: QueueTime): Steps<readonly AmendAnswer[]> {
-    const placed = yield* this.#placed(amendments)
-    const ids = placed.flatMap((amendment) => amendment?.id ?? [])
-    if (ids.length === 0) return amendments.map(() => 'missing')
+  *amend(changes: readonly JobChange[], time: QueueTime): Steps<readonly AmendAnswer[]> {
+    const placed = yield* this.#placed(changes.filter((change): change is Amendment => 'envelope' in change))
+    const ids = changes.filter((change) => mayExist(change, placed)).map(({ id }) => id)
+    if (ids.length === 0) return changes.map(() => 'missing')
     return yield* this.#parts.transactions.withJobs(ids, time, function* (hand) {
-      const expecting = placed.flatMap((amendment) => (amendment?.expected == null ? [] : amendment.id))
-      const seals = yield* sealsOf(hand.session, expecting)
-      return placed.map((amendment) => (amendment === null ? 'missing' : amendOne(hand, amendment, seals)))
+      const expecting = changes.filter((change) => mayExist(change, placed) && 'expected' in change && change.expected !== null)
+      const seals = yield* sealsOf(
+        hand.session,
+        expecting.map(({ id }) => id),
+      )
+      return changes.map((change) => (mayExist(change, placed) ? changeOne(hand, change, placed, seals) : 'missing'))
     })
   }
 
-  *reject(rejections: readonly Rejection[], time: QueueTime): Steps<readonly RejectAnswer[]> {
-    const ids = rejections.map(({ id }) => id).filter(isJobId)
-    if (ids.length === 0) return rejections.map(() => 'missing')
-    return yield* this.#parts.transactions.withJobs(ids, time, function* (hand) {
-      const seals = yield* sealsOf(hand.session, ids)
-      return rejections.map((rejection) => rejectOne(hand, rejection, seals.get(rejection.id)))
-    })
-  }
-
-  /** The amendments with the lanes that the jobs will move to; null for jobs that do not exist. */
-  *#placed(amendments: readonly Amendment[]): Steps<readonly (PlacedAmendment | null)[]> {
+  /** The lanes that the jobs will move to; none for jobs that do not exist. */
+  *#placed(amendments: readonly Amendment[]): Steps<Places> {
     const { lanes } = this.#parts
     const ids = amendments.map(({ id }) => id).filter(isJobId)
-    if (ids.length === 0) return amendments.map(() => null)
+    if (ids.length === 0) return new Map()
     const schedules = yield* this.#schedulesOf(ids)
     const place = function* (isRecurring: boolean) {
       const meant = amendments.filter(({ id }) => schedules.has(id) && (schedules.get(id) !== null) === isRecurring)
@@ -65,10 +58,9 @@ export class Amending {
         meant.map(({ envelope }) => envelope),
         isRecurring,
       )
-      return meant.map((amendment, index) => [amendment, { ...amendment, lane: found[index] as Lane }] as const)
+      return meant.map((amendment, index) => [amendment, found[index] as Lane] as const)
     }
-    const placed = new Map([...(yield* place(false)), ...(yield* place(true))])
-    return amendments.map((amendment) => placed.get(amendment) ?? null)
+    return new Map([...(yield* place(false)), ...(yield* place(true))])
   }
 
   /** The schedules of the jobs that exist. */
@@ -83,8 +75,28 @@ export class Amending {
   }
 }
 
-function amendOne(hand: LoadedJobs, amendment: PlacedAmendment, seals: Seals): AmendAnswer {
-  const { id, expected, envelope, lane, inAnyState, keepsTime, unblocks } = amendment
+function mayExist(change: JobChange, places: Places): boolean {
+  return 'envelope' in change ? places.has(change) : isJobId(change.id)
+}
+
+function changeOne(hand: LoadedJobs, change: JobChange, places: Places, seals: Seals): AmendAnswer {
+  if ('runAt' in change) return rescheduleOne(hand, change)
+  if ('error' in change) return rejectOne(hand, change, seals.get(change.id))
+  return amendOne(hand, change, places.get(change) as Lane, seals)
+}
+
+function rescheduleOne(hand: LoadedJobs, { id, runAt }: Rescheduling): AmendAnswer {
+  const row = hand.get(id)
+  if (row === undefined) return 'missing'
+  if (row.state > stateNumber.running) return 'ended'
+  if (row.state === stateNumber.running) return 'claimed'
+  const run_at = hand.dueAt(runAt)
+  hand.change(id, { state: row.state === stateNumber.blocked ? row.state : stateAfter(run_at - hand.now), run_at })
+  return 'moved'
+}
+
+function amendOne(hand: LoadedJobs, amendment: Amendment, lane: Lane, seals: Seals): AmendAnswer {
+  const { id, expected, envelope, inAnyState, keepsTime, unblocks } = amendment
   const row = hand.get(id)
   if (row === undefined) return 'missing'
   if (row.state > stateNumber.running && inAnyState !== true) return 'ended'
@@ -95,7 +107,7 @@ function amendOne(hand: LoadedJobs, amendment: PlacedAmendment, seals: Seals): A
   const runAt = keepsTime === true ? row.run_at : hand.dueAt(envelope.runAt)
   const isUnblocked = row.state === stateNumber.blocked && unblocks === true
   const state = row.state >= stateNumber.blocked && !isUnblocked ? row.state : stateAfter(runAt - hand.now)
-  const change: JobChange = { lane: lane.lane, grp: group ?? '', state, run_at: runAt, identity, payload, signature }
+  const change: RowChange = { lane: lane.lane, grp: group ?? '', state, run_at: runAt, identity, payload, signature }
   const isElsewhere = state === stateNumber.running && lane.lane !== row.lane
   hand.change(id, { ...change, ...(isElsewhere && heldElsewhere(row)), ...(isUnblocked && unresulted) })
   seals.set(id, { identity, payload, signature })
@@ -106,11 +118,11 @@ function amendOne(hand: LoadedJobs, amendment: PlacedAmendment, seals: Seals): A
  * The worker that holds the job has a token that names the old lane. The job becomes linked, because the end of a linked job is
  * counted in the lane of its row.
  */
-function heldElsewhere({ lane, token }: JobRow): JobChange {
+function heldElsewhere({ lane, token }: JobRow): RowChange {
   return { linked: 1, token: movedFrom(lane, token as string) }
 }
 
-function rejectOne(hand: LoadedJobs, { id, expected, error }: Rejection, seal: Seal | undefined): RejectAnswer {
+function rejectOne(hand: LoadedJobs, { id, expected, error }: Rejection, seal: Seal | undefined): AmendAnswer {
   const row = hand.get(id)
   if (row === undefined || seal === undefined) return 'missing'
   if (row.state > stateNumber.running) return 'ended'

@@ -1,15 +1,19 @@
 import { type Steps, wait } from '../../../core/answer.ts'
-import type { JobStore, ProgressReport } from '../../../queue/contract/store.ts'
+import { pausedIn, pausedKey } from '../../../queue/claiming/pausing.ts'
+import {
+  type Cancellation,
+  noCancellation,
+  type Pausable,
+  type Paused,
+  type ProgressReport,
+} from '../../../queue/contract/store.ts'
 import type { QueueTime } from '../../servers/queue-time.ts'
-import { type JobRow, stateAfter, unresulted } from '../rows/job-row.ts'
+import { unresulted } from '../rows/job-row.ts'
 import { heldAs, isJobId, readToken } from '../rows/lease-token.ts'
-import type { LoadedJobs } from '../rows/loaded-jobs.ts'
 import { stateNumber } from '../rows/tables.ts'
 import type { SqlDatabase } from '../session.ts'
 import { cancelledAt } from '../settling/settling.ts'
 import type { Transactions } from '../transactions/transactions.ts'
-
-type AnswerOf<Method extends 'cancel' | 'reschedule'> = Awaited<ReturnType<JobStore[Method]>>
 
 /** Changes jobs and queues at a user's request. */
 export class Changing {
@@ -21,25 +25,18 @@ export class Changing {
     this.#transactions = transactions
   }
 
-  cancel(id: string, time: QueueTime): Steps<AnswerOf<'cancel'>> {
-    return this.#change(id, time, (hand, { state }) => {
-      if (state > stateNumber.running) return 'ended'
-      if (state === stateNumber.running) {
+  *cancel(id: string, time: QueueTime): Steps<Cancellation> {
+    if (!isJobId(id)) return noCancellation
+    return yield* this.#transactions.changeJobs<Cancellation>([id], time, (hand) => {
+      const row = hand.get(id)
+      if (row === undefined) return noCancellation
+      if (row.state > stateNumber.running) return { ...noCancellation, ended: 1 }
+      if (row.state === stateNumber.running) {
         hand.change(id, { cancel: 1 })
-        return 'requested'
+        return { ...noCancellation, requested: 1 }
       }
       hand.change(id, { ...cancelledAt(hand.now), ...unresulted })
-      return 'cancelled'
-    })
-  }
-
-  reschedule(id: string, runAt: number, time: QueueTime): Steps<AnswerOf<'reschedule'>> {
-    return this.#change(id, time, (hand, { state }) => {
-      if (state > stateNumber.running) return 'ended'
-      if (state === stateNumber.running) return 'claimed'
-      const run_at = hand.dueAt(runAt)
-      hand.change(id, { state: state === stateNumber.blocked ? state : stateAfter(run_at - hand.now), run_at })
-      return 'moved'
+      return { ...noCancellation, cancelled: 1 }
     })
   }
 
@@ -61,25 +58,17 @@ export class Changing {
     )
   }
 
-  *pause(queue: string): Steps<void> {
-    yield* wait(this.#database.insertNew('paused', ['queue'], [{ queue }], 'queue'))
+  *setPaused(target: Pausable, paused: boolean): Steps<void> {
+    const queue = pausedKey(target)
+    yield* wait(
+      paused
+        ? this.#database.insertNew('paused', ['queue'], [{ queue }], 'queue')
+        : this.#database.run('DELETE FROM {paused} WHERE queue = ?', [queue]),
+    )
   }
 
-  *resume(queue: string): Steps<void> {
-    yield* wait(this.#database.run('DELETE FROM {paused} WHERE queue = ?', [queue]))
-  }
-
-  /** Queues by name, jobs in the format of `pausedJobKey`. */
-  *paused(): Steps<readonly string[]> {
+  *paused(): Steps<Paused> {
     const rows = yield* wait(this.#database.all<{ queue: string }>('SELECT queue FROM {paused} ORDER BY queue'))
-    return rows.map(({ queue }) => queue)
-  }
-
-  *#change<Given>(id: string, time: QueueTime, change: (hand: LoadedJobs, row: JobRow) => Given): Steps<Given | 'missing'> {
-    if (!isJobId(id)) return 'missing'
-    return yield* this.#transactions.changeJobs<Given | 'missing'>([id], time, (hand) => {
-      const row = hand.get(id)
-      return row === undefined ? 'missing' : change(hand, row)
-    })
+    return pausedIn(rows.map(({ queue }) => queue))
   }
 }

@@ -11,6 +11,7 @@ import {
   placeChunk,
   type StoredLogChunk,
 } from '../../../queue/contract/log-store.ts'
+import type { SweepReport } from '../../../queue/contract/store.ts'
 import { isJobId } from '../rows/lease-token.ts'
 import type { SqlDatabase, SqlSession } from '../session.ts'
 import type { Stepped } from '../stepped.ts'
@@ -54,7 +55,7 @@ export class Logs implements Stepped<LogStore> {
     return rows.map(({ first_line, last_line, attempt, body }) => ({ attempt, first: first_line, last: last_line, text: body }))
   }
 
-  *sweep(limit: number): Steps<number> {
+  *sweep(limit: number): Steps<SweepReport> {
     const from = this.#sweptUpTo === null ? '' : 'WHERE job_id > ?'
     const rows = yield* wait(
       this.#database.all<{ job_id: string }>(`SELECT DISTINCT job_id FROM {logs} ${from} ORDER BY job_id LIMIT ?`, [
@@ -64,12 +65,12 @@ export class Logs implements Stepped<LogStore> {
     )
     const ids = rows.map(({ job_id }) => job_id)
     this.#sweptUpTo = ids.length < limit ? null : (ids.at(-1) ?? null)
-    if (ids.length === 0) return 0
+    if (ids.length === 0) return { looked: 0, changed: 0 }
     const there = yield* wait(this.#database.all<{ id: string }>('SELECT id FROM {jobs} WHERE id IN (?)', [ids]))
     const known = new Set(there.map(({ id }) => id))
     const gone = ids.filter((id) => !known.has(id))
     if (gone.length > 0) yield* wait(this.#database.run('DELETE FROM {logs} WHERE job_id IN (?)', [gone]))
-    return ids.length
+    return { looked: ids.length, changed: gone.length }
   }
 
   /** Returns the chunks whose numbers were taken in the meantime. */

@@ -1,5 +1,4 @@
 import type { Steps } from '../../../core/answer.ts'
-import { pausedJobKey, pausedJobsIn, pausedQueuesIn } from '../../../queue/claiming/pausing.ts'
 import type { JobStore } from '../../../queue/contract/store.ts'
 import { Rollups } from '../../../queue/statistics/rollups.ts'
 import type { QueueTime } from '../../servers/queue-time.ts'
@@ -9,7 +8,7 @@ import type { Counts } from '../lanes/counts.ts'
 import type { Lanes } from '../lanes/lanes.ts'
 import { Holding } from '../limits/holding.ts'
 import type { Rates } from '../limits/rates.ts'
-import { scheduleStore } from '../schedules/schedule-store.ts'
+import { scheduleParts } from '../schedules/schedule-store.ts'
 import type { Sending } from '../sending/sending.ts'
 import type { SqlDatabase } from '../session.ts'
 import { Replaying } from '../settling/replaying.ts'
@@ -24,6 +23,7 @@ import { Logs } from './logs.ts'
 import { Looking } from './looking.ts'
 import { Removing } from './removing.ts'
 import { SqlRollupRows } from './rollups.ts'
+import { Sweeping } from './sweeping.ts'
 import { Workers } from './workers.ts'
 
 export interface StoreParts {
@@ -43,7 +43,7 @@ export interface StoreParts {
 
 /** Reads the queue and changes what waits in it. */
 export function sqlStore(parts: StoreParts): Stepped<JobStore> {
-  const { database, transactions, trees, mending, time, wake } = parts
+  const { database, transactions, trees, time, wake } = parts
   const looking = new Looking(parts)
   const removing = new Removing(parts)
   const changing = new Changing(database, transactions)
@@ -54,6 +54,8 @@ export function sqlStore(parts: StoreParts): Stepped<JobStore> {
   const logs = new Logs(database)
   const rollups = new Rollups(new SqlRollupRows(database))
   const events = new EventHistory(database)
+  const { schedules, occurrences } = scheduleParts(parts, waking)
+  const sweeping = new Sweeping({ ...parts, logs, rollups, occurrences })
   function* waking<Value>(work: Steps<Value>): Steps<Value> {
     const answer = yield* work
     wake()
@@ -62,36 +64,21 @@ export function sqlStore(parts: StoreParts): Stepped<JobStore> {
   return {
     get: (id) => looking.get(id),
     list: (filter) => looking.list(filter),
-    counts: (options = {}) => looking.jobCounts(options),
-    leases: (owners) => looking.leases(owners),
-    leasesOf: (ids) => looking.leasesOf(ids),
-    cancel: (id) => waking(changing.cancel(id, time)),
-    reschedule: (id, runAt) => waking(changing.reschedule(id, runAt, time)),
-    amend: (amendments) => waking(amending.amend(amendments, time)),
-    reject: (rejections) => waking(amending.reject(rejections, time)),
+    *counts(options = {}) {
+      return options.root === undefined ? yield* looking.jobCounts(options) : [yield* trees.counts(options.root)]
+    },
+    leases: (filter) => ('ids' in filter ? looking.leasesOf(filter.ids) : looking.leases(filter.owners)),
+    cancel: (id, { tree = false } = {}) => waking(tree ? trees.cancel(id, time) : changing.cancel(id, time)),
+    amend: (changes) => waking(amending.amend(changes, time)),
     retry: (ids) => waking(replaying.retry(ids, time)),
     remove: (filter) => removing.remove(filter, time),
     report: (reports) => changing.report(reports),
     links: (id) => trees.links(id),
-    tree: (root) => trees.counts(root),
-    cancelTree: (id) => waking(trees.cancel(id, time)),
-    *mend(limit) {
-      const report = yield* mending.mend(limit, time)
-      if (report.mended > 0) wake()
-      return report
-    },
-    pause: (queue) => changing.pause(queue),
-    resume: (queue) => waking(changing.resume(queue)),
-    *pausedQueues() {
-      return pausedQueuesIn(yield* changing.paused())
-    },
-    pauseJob: (job) => changing.pause(pausedJobKey(job)),
-    resumeJob: (job) => waking(changing.resume(pausedJobKey(job))),
-    *pausedJobs() {
-      return pausedJobsIn(yield* changing.paused())
-    },
+    setPaused: (target, paused) => (paused ? changing.setPaused(target, paused) : waking(changing.setPaused(target, paused))),
+    paused: () => changing.paused(),
     holds: (id, rules) => holding.holds(id, rules, time),
-    schedules: scheduleStore(parts, waking),
+    sweep: (request) => sweeping.sweep(request),
+    schedules,
     workers: {
       announce: (worker, ttlMs) => workers.announce(worker, ttlMs, time),
       leave: (owner) => workers.leave(owner),
@@ -101,12 +88,10 @@ export function sqlStore(parts: StoreParts): Stepped<JobStore> {
     logs: {
       append: (chunks, bounds) => logs.append(chunks, bounds),
       read: (id, after, limit) => logs.read(id, after, limit),
-      sweep: (limit) => logs.sweep(limit),
     },
     rollups: {
       add: (cells) => rollups.add(cells, time.now()),
       read: (from) => rollups.read(from),
-      sweep: () => rollups.sweep(time.now()),
     },
     events: {
       listen: (listener, ttlMs) => events.listen(listener, ttlMs, time),

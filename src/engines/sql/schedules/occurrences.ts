@@ -1,5 +1,5 @@
 import { type Answer, type Steps, wait } from '../../../core/answer.ts'
-import type { Occurrence, OccurrenceKey, OccurrenceRecord } from '../../../queue/contract/schedule-store.ts'
+import type { Occurrence, OccurrenceKey, OccurrenceQuery, OccurrenceRecord } from '../../../queue/contract/schedule-store.ts'
 import type { QueueTime } from '../../servers/queue-time.ts'
 import { type OccurrenceRow, occurrenceColumns, occurrenceOf } from '../rows/schedule-record.ts'
 import type { SentRow } from '../rows/sent-rows.ts'
@@ -61,7 +61,11 @@ export class Occurrences {
     return offers.map((offer) => stored.has(offer))
   }
 
-  *find(keys: readonly OccurrenceKey[]): Steps<readonly (OccurrenceRecord | null)[]> {
+  read(query: OccurrenceQuery): Steps<readonly (OccurrenceRecord | null)[]> {
+    return 'keys' in query ? this.#find(query.keys) : this.#recent(query.schedule, query.upTo, query.limit)
+  }
+
+  *#find(keys: readonly OccurrenceKey[]): Steps<readonly (OccurrenceRecord | null)[]> {
     const found = new Map<string, OccurrenceRecord>()
     const sorted = [...keys].sort((a, b) => (a.schedule < b.schedule ? -1 : 1))
     for (let first = 0; first < sorted.length; first += keysPerLook) {
@@ -70,7 +74,7 @@ export class Occurrences {
     return keys.map((key) => found.get(textOf(key)) ?? null)
   }
 
-  *recent(schedule: string, upTo: number, limit: number): Steps<readonly OccurrenceRecord[]> {
+  *#recent(schedule: string, upTo: number, limit: number): Steps<readonly OccurrenceRecord[]> {
     const rows = yield* wait(
       this.#parts.database.all<OccurrenceRow>(
         `SELECT ${occurrenceColumns('recent')} FROM {occurrences} AS recent

@@ -18,30 +18,31 @@ export interface ScheduleStoreParts {
   readonly time: QueueTime
 }
 
+export interface ScheduleParts {
+  readonly schedules: Stepped<ScheduleStore>
+  readonly occurrences: Occurrences
+}
+
 /** Schedules and their occurrences. `waking` wakes workers after the given work. */
-export function scheduleStore(
+export function scheduleParts(
   { database, transactions, sending, time }: ScheduleStoreParts,
   waking: <Value>(work: Steps<Value>) => Steps<Value>,
-): Stepped<ScheduleStore> {
+): ScheduleParts {
   const revision = new ScheduleRevision()
   const unended = new Unended(database, transactions)
   const occurrences = new Occurrences({ database, sending, revision })
   const schedules = new Schedules({ database, transactions, revision, unended })
-  return {
+  const store: Stepped<ScheduleStore> = {
     register: (entries) => schedules.register(entries, time),
+    change: (name, change) => schedules[change](name, time),
+    list: (filter = {}) => schedules.list(filter, time.now()),
     standings: (names) => schedules.standings(names),
-    revision: () => revision.read(database),
     changes: (since, limit) => changesAfter(database, revision, since, limit),
     enqueue: (wanted) => waking(occurrences.enqueue(wanted, time)),
-    find: (keys) => occurrences.find(keys),
-    recent: (schedule, upTo, limit) => occurrences.recent(schedule, upTo, limit),
+    occurrences: (query) => occurrences.read(query),
     neighbours: (key) => unended.neighbours(key, time),
     markSeen: (keys) => unended.markSeen(keys, time),
     skipWaiting: (request) => unended.skipWaiting(request, time),
-    pause: (name) => schedules.pause(name, time),
-    resume: (name) => schedules.resume(name, time),
-    remove: (name) => schedules.remove(name, time),
-    list: (filter = {}) => schedules.list(filter, time.now()),
-    forget: (before, limit) => occurrences.forget(before, limit),
   }
+  return { schedules: store, occurrences }
 }

@@ -1,7 +1,7 @@
 import { type Steps, wait } from '../../../core/answer.ts'
 import type { Envelope, Seal } from '../../../envelope/envelope.ts'
 import type { SendReceipt, Settlement, SettleReceipt, WaitingJob } from '../../../queue/contract/contract.ts'
-import type { AmendAnswer, Amendment, RejectAnswer, Rejection } from '../../../queue/contract/store.ts'
+import type { AmendAnswer, JobChange } from '../../../queue/contract/store.ts'
 import type { QueueTime } from '../../servers/queue-time.ts'
 import type { Lanes } from '../lanes/lanes.ts'
 import { Amending } from '../managing/amending.ts'
@@ -56,15 +56,12 @@ export class SqlJoinedQueue {
     return { id, job, queue, priority, singleInstance: single === 1, createdAt, ...seal }
   }
 
-  *amend(amendments: readonly Amendment[]): Steps<readonly AmendAnswer[]> {
-    const answers = yield* this.#amending().amend(amendments, this.#ground.time)
-    yield* wait(this.#ground.waker.wakeAtCommit(this.#session))
-    return answers
-  }
-
-  *reject(rejections: readonly Rejection[]): Steps<readonly RejectAnswer[]> {
-    const answers = yield* this.#amending().reject(rejections, this.#ground.time)
-    yield* wait(this.#ground.waker.wakeAtCommit(this.#session))
+  *amend(changes: readonly JobChange[]): Steps<readonly AmendAnswer[]> {
+    const { transactions } = this.#parts
+    const { database: beside, time, waker } = this.#ground
+    const amending = new Amending({ lanes: this.#lanes, transactions, database: this.#database, beside })
+    const answers = yield* amending.amend(changes, time)
+    yield* wait(waker.wakeAtCommit(this.#session))
     return answers
   }
 
@@ -84,11 +81,6 @@ export class SqlJoinedQueue {
     if (receipt !== 'applied' && receipt !== 'blocked') throw new NotDone(receipt)
     if (released) yield* wait(this.#ground.waker.wakeAtCommit(this.#session))
     return receipt
-  }
-
-  #amending(): Amending {
-    const { transactions } = this.#parts
-    return new Amending({ lanes: this.#lanes, transactions, database: this.#database, beside: this.#ground.database })
   }
 }
 

@@ -40,8 +40,7 @@ export class Joining {
     return {
       send: (envelopes) => inTurn(() => queue.send(envelopes)),
       get: (id) => inTurn(() => queue.get(id)),
-      amend: (amendments) => inTurn(() => queue.amend(amendments)),
-      reject: (rejections) => inTurn(() => queue.reject(rejections)),
+      amend: (changes) => inTurn(() => queue.amend(changes)),
       settle: (settlement) => inTurn(() => queue.settle(settlement)),
     }
   }

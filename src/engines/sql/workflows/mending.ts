@@ -1,5 +1,4 @@
 import { type Steps, wait } from '../../../core/answer.ts'
-import type { MendReport } from '../../../queue/contract/store.ts'
 import type { QueueTime } from '../../servers/queue-time.ts'
 import { rowEnded } from '../rows/job-row.ts'
 import type { LoadedJobs } from '../rows/loaded-jobs.ts'
@@ -23,6 +22,12 @@ interface Awaited {
 }
 
 const fromTheStart = { gives_up_at: -1, id: '00000000-0000-0000-0000-000000000000' }
+
+export interface MendReport {
+  /** Fewer than the limit when the end is reached; the next call starts over. */
+  readonly looked: number
+  readonly mended: number
+}
 
 /** Repairs what jobs wait for if the tables were inconsistent. */
 export class Mending {

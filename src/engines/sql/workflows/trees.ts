@@ -1,6 +1,6 @@
 import { type Steps, wait } from '../../../core/answer.ts'
 import { type JobState, jobStates, zeroCounts } from '../../../queue/contract/job-state.ts'
-import type { JobLink, TreeCancellation, TreeCounts } from '../../../queue/contract/store.ts'
+import type { Cancellation, JobCount, JobLink } from '../../../queue/contract/store.ts'
 import type { QueueTime } from '../../servers/queue-time.ts'
 import { unresulted } from '../rows/job-row.ts'
 import { isJobId } from '../rows/lease-token.ts'
@@ -36,7 +36,7 @@ export class Trees {
   }
 
   /** One query, so that no job is counted twice while it is being deleted. */
-  *counts(root: string): Steps<TreeCounts> {
+  *counts(root: string): Steps<JobCount> {
     const rows = yield* wait(
       this.#database.all<{ state: number; jobs: number }>(
         `SELECT jobs.state, COUNT(*) AS jobs FROM {links} AS links JOIN {jobs} AS jobs ON jobs.id = links.id
@@ -47,16 +47,16 @@ export class Trees {
     )
     const counts = zeroCounts()
     for (const { state, jobs } of rows) counts[jobStates[state] as JobState] += jobs
-    return { total: Object.values(counts).reduce((sum, count) => sum + count, 0), counts }
+    return { queue: '', job: '', counts }
   }
 
   /** All of them end before any is notified, so that none ends because of another. */
-  *cancel(id: string, time: QueueTime): Steps<TreeCancellation> {
+  *cancel(id: string, time: QueueTime): Steps<Cancellation> {
     return yield* wait(this.#transactions.alone(time, (hand) => cancelFamily(hand, id)))
   }
 }
 
-function* cancelFamily(hand: LoadedJobs, id: string): Steps<TreeCancellation> {
+function* cancelFamily(hand: LoadedJobs, id: string): Steps<Cancellation> {
   const rows = yield* hand.lock(yield* familyOf(hand, id))
   const running = rows.filter(({ state }) => state === stateNumber.running)
   const waiting = rows.filter(({ state }) => state < stateNumber.running)

@@ -79,7 +79,7 @@ export class FileEngine implements LocalEngine {
   }
 
   rule(name: RuleCall, args: readonly unknown[], time: TimeReading): Ruled {
-    const { isUnit, durability } = mannerOf(name)
+    const { isUnit, durability } = mannerOf(name, args)
     const method = this.#using.methods.get(name)
     if (method === undefined) throw new TreadleError('DATABASE_FAILED', `The queue has no call ${name}`)
     this.#wakes = false
@@ -100,7 +100,6 @@ export class FileEngine implements LocalEngine {
       send: (envelopes) => unit(() => this.#store(envelopes)),
       get: (id) => this.#call('durable', time(), () => done(this.#rules.store.get(id))),
       amend: (amendments) => unit(() => done(this.#rules.store.amend(amendments))),
-      reject: (rejections) => unit(() => done(this.#rules.store.reject(rejections))),
       settle: (settlement) =>
         endJoined(settlement, unit, (end) => done(this.#rules.settling.settle([end], this.#time)).receipts[0] ?? 'lost'),
     }

@@ -1,4 +1,5 @@
 import type { Coordination, PatternClaims, QueueBackend } from '../../../queue/contract/contract.ts'
+import type { ScheduleStore } from '../../../queue/contract/schedule-store.ts'
 import type { JobStore } from '../../../queue/contract/store.ts'
 import type { Transfer } from '../../../queue/contract/transfer.ts'
 import type { SqlQueue } from '../../sql/queue.ts'
@@ -24,26 +25,33 @@ export interface CallManner {
   readonly durability: Durability
 }
 
+/** Calls whose manner depends on what is asked for: what to add to their name in the lists below. */
+const variants: Readonly<Record<RuleCall, (...args: never[]) => string>> = {
+  'store.counts': (({ root } = {}) => (root === undefined ? 'counters' : 'tree')) satisfies Variant<JobStore['counts']>,
+  'store.leases': ((filter) => ('ids' in filter ? 'ids' : 'owners')) satisfies Variant<JobStore['leases']>,
+  'store.cancel': ((_, { tree = false } = {}) => (tree ? 'tree' : 'one')) satisfies Variant<JobStore['cancel']>,
+  'store.sweep': (({ part }) => part) satisfies Variant<JobStore['sweep']>,
+  'store.schedules.change': ((_, change) => change) satisfies Variant<ScheduleStore['change']>,
+  'store.schedules.changes': ((_, limit) => (limit === 1 ? 'one' : 'many')) satisfies Variant<ScheduleStore['changes']>,
+  'store.schedules.occurrences': ((query) => ('keys' in query ? 'keys' : 'last')) satisfies Variant<ScheduleStore['occurrences']>,
+}
+
+type Variant<Method extends (...args: never[]) => unknown> = (...args: Parameters<Method>) => string
+
 const small: ReadonlySet<RuleCall> = new Set([
   'store.get',
-  'store.counts',
-  'store.leasesOf',
-  'store.cancel',
-  'store.reschedule',
+  'store.counts counters',
+  'store.leases ids',
+  'store.cancel one',
   'store.amend',
-  'store.reject',
   'store.links',
-  'store.pause',
-  'store.resume',
-  'store.pausedQueues',
-  'store.pauseJob',
-  'store.resumeJob',
-  'store.pausedJobs',
-  'store.schedules.revision',
-  'store.schedules.recent',
+  'store.setPaused',
+  'store.paused',
+  'store.schedules.change pause',
+  'store.schedules.change resume',
+  'store.schedules.changes one',
+  'store.schedules.occurrences last',
   'store.schedules.neighbours',
-  'store.schedules.pause',
-  'store.schedules.resume',
   'store.workers.announce',
   'store.workers.leave',
   'store.workers.list',
@@ -64,30 +72,29 @@ const looking: ReadonlySet<RuleCall> = new Set([
   'reap',
   'store.get',
   'store.list',
-  'store.counts',
-  'store.leases',
-  'store.leasesOf',
+  'store.counts counters',
+  'store.counts tree',
+  'store.leases ids',
+  'store.leases owners',
   'store.links',
-  'store.tree',
-  'store.mend',
   'store.remove',
-  'store.pausedQueues',
-  'store.pausedJobs',
+  'store.paused',
   'store.holds',
+  'store.sweep waits',
+  'store.sweep logs',
+  'store.sweep rollups',
   'store.schedules.register',
-  'store.schedules.standings',
-  'store.schedules.revision',
-  'store.schedules.changes',
-  'store.schedules.find',
-  'store.schedules.recent',
-  'store.schedules.neighbours',
   'store.schedules.list',
+  'store.schedules.standings',
+  'store.schedules.changes one',
+  'store.schedules.changes many',
+  'store.schedules.occurrences keys',
+  'store.schedules.occurrences last',
+  'store.schedules.neighbours',
   'store.workers.list',
   'store.numbers.find',
   'store.logs.read',
-  'store.logs.sweep',
   'store.rollups.read',
-  'store.rollups.sweep',
   'store.events.wanted',
   'store.events.read',
   'transfer.read',
@@ -103,10 +110,10 @@ const looking: ReadonlySet<RuleCall> = new Set([
 const relaxed: ReadonlySet<RuleCall> = new Set([
   'extend',
   'store.report',
+  'store.sweep logs',
+  'store.sweep rollups',
   'store.logs.append',
-  'store.logs.sweep',
   'store.rollups.add',
-  'store.rollups.sweep',
   'store.events.append',
   'store.events.listen',
   'store.events.leave',
@@ -117,7 +124,9 @@ const relaxed: ReadonlySet<RuleCall> = new Set([
   'coordination.unlock',
 ])
 
-export function mannerOf(name: RuleCall): CallManner {
+export function mannerOf(call: RuleCall, args: readonly unknown[]): CallManner {
+  const variant = variants[call]?.(...(args as never[]))
+  const name = variant === undefined ? call : `${call} ${variant}`
   return {
     isSmall: small.has(name),
     isUnit: !looking.has(name),

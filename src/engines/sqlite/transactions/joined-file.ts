@@ -1,7 +1,7 @@
 import type { Answer } from '../../../core/answer.ts'
 import type { Envelope } from '../../../envelope/envelope.ts'
 import type { JoinedQueue, SendReceipt, Settlement, SettleReceipt, WaitingJob } from '../../../queue/contract/contract.ts'
-import type { AmendAnswer, Amendment, RejectAnswer, Rejection } from '../../../queue/contract/store.ts'
+import type { AmendAnswer, JobChange } from '../../../queue/contract/store.ts'
 
 /** By transaction: those of the queue itself that are open to a handler's function. */
 export const joinedFiles = new WeakMap<object, JoinedFile>()
@@ -29,14 +29,9 @@ export class JoinedFile implements JoinedQueue {
     return this.#queue.get(id)
   }
 
-  amend(amendments: readonly Amendment[]): Answer<readonly AmendAnswer[]> {
+  amend(changes: readonly JobChange[]): Answer<readonly AmendAnswer[]> {
     this.#hasChanged = true
-    return this.#queue.amend(amendments)
-  }
-
-  reject(rejections: readonly Rejection[]): Answer<readonly RejectAnswer[]> {
-    this.#hasChanged = true
-    return this.#queue.reject(rejections)
+    return this.#queue.amend(changes)
   }
 
   settle(settlement: Settlement): Answer<SettleReceipt> {

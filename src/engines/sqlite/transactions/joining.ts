@@ -57,7 +57,6 @@ export class Joining {
       send: changing(within.send),
       get: (id) => within.get(id),
       amend: changing(within.amend),
-      reject: changing(within.reject),
       settle: changing(within.settle),
     }
   }

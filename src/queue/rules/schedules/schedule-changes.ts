@@ -26,6 +26,7 @@ export class ScheduleChangeLog {
   }
 
   after(since: number, limit: number, find: (name: string) => Known | undefined): ScheduleChanges {
+    if (this.#revision <= since) return { revision: this.#revision, changed: [], hasMore: false }
     const later = [...this.#changes].filter(([, { revision }]) => revision > since)
     const page = later.slice(0, limit)
     const hasMore = later.length > page.length

@@ -4,7 +4,9 @@ import type {
   Neighbours,
   Occurrence,
   OccurrenceKey,
+  OccurrenceQuery,
   OccurrenceRecord,
+  ScheduleChange,
   ScheduleChanges,
   ScheduleEntry,
   ScheduleFilter,
@@ -99,8 +101,11 @@ export class Schedules {
     return occurrences.map((occurrence) => this.#isWanted(occurrence) && this.#enqueueOne(occurrence))
   }
 
-  find(keys: readonly OccurrenceKey[]): readonly (OccurrenceRecord | null)[] {
-    return keys.map(({ schedule, at }) => this.#timelines.get(schedule)?.at(at)?.record() ?? null)
+  occurrences(query: OccurrenceQuery): readonly (OccurrenceRecord | null)[] {
+    if ('keys' in query) return query.keys.map(({ schedule, at }) => this.#timelines.get(schedule)?.at(at)?.record() ?? null)
+    const { schedule, upTo, limit } = query
+    const recent = this.#timelines.get(schedule)?.recent(upTo, limit) ?? []
+    return recent.map((each) => each.record())
   }
 
   neighbours({ schedule, at }: OccurrenceKey): Neighbours {
@@ -118,15 +123,6 @@ export class Schedules {
     for (const { schedule, at } of keys) this.#timelines.get(schedule)?.at(at)?.markSeen(clock.now())
   }
 
-  recent(schedule: string, upTo: number, limit: number): readonly OccurrenceRecord[] {
-    return (
-      this.#timelines
-        .get(schedule)
-        ?.recent(upTo, limit)
-        .map((each) => each.record()) ?? []
-    )
-  }
-
   skipWaiting({ schedule, before, unseenOnly, why }: SkipRequest): number {
     const now = this.#parts.clock.now()
     const timeline = this.#timelineOf(schedule)
@@ -137,7 +133,18 @@ export class Schedules {
     )
   }
 
-  pause(name: string): boolean {
+  change(name: string, change: ScheduleChange): boolean {
+    switch (change) {
+      case 'pause':
+        return this.#pause(name)
+      case 'resume':
+        return this.#resume(name)
+      case 'remove':
+        return this.#remove(name)
+    }
+  }
+
+  #pause(name: string): boolean {
     const known = this.#schedules.get(name)
     if (known === undefined) return false
     if (known.paused) return true
@@ -147,7 +154,7 @@ export class Schedules {
   }
 
   /** A schedule that is not paused has been followed without a break, and still is. */
-  resume(name: string): boolean {
+  #resume(name: string): boolean {
     const { clock } = this.#parts
     const known = this.#schedules.get(name)
     if (known === undefined) return false
@@ -155,7 +162,7 @@ export class Schedules {
     return true
   }
 
-  remove(name: string): boolean {
+  #remove(name: string): boolean {
     if (!this.#schedules.delete(name)) return false
     this.#withdraw(name)
     this.#skip(name, removed, () => true)

@@ -1,5 +1,5 @@
 import { type FinalState, type JobState, zeroCounts } from '../../contract/job-state.ts'
-import type { JobLink, TreeCounts } from '../../contract/store.ts'
+import type { JobCount, JobLink } from '../../contract/store.ts'
 import type { StoredJob } from '../jobs/job.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import type { Edges } from './edges.ts'
@@ -64,11 +64,11 @@ export class Trees {
     return [...links.filter(({ kind }) => kind === 'dependency'), ...links.filter(({ kind }) => kind === 'child')]
   }
 
-  counts(root: string): TreeCounts {
+  counts(root: string): JobCount {
     const tree = this.treeOf(root)
     const counts = { ...zeroCounts(), ...tree?.gone }
     for (const { state } of tree?.jobs ?? []) counts[state]++
-    return { total: Object.values(counts).reduce((sum, count) => sum + count, 0), counts }
+    return { queue: '', job: '', counts }
   }
 
   /** A job with everything it created and everything that waits for it, or all jobs of the workflow with this id. */

@@ -150,7 +150,7 @@ async function requeue(job: WireJob, renamedTo: string | null, decrements: boole
   await jobs.amend(job, changes)
   if (isPending(job)) return
   await store.retry([record.id])
-  await store.reschedule(record.id, record.createdAt)
+  await store.amend([{ id: record.id, runAt: record.createdAt }])
 }
 
 /** A job that comes after others in a workflow must not run before them. */

@@ -6,7 +6,7 @@ import { serverOwner, type WireQueue } from './wire-queue.ts'
 
 /** Whether the client's lease has expired, so that the job waits again or belongs to another client. */
 export async function isLost({ lease }: HandedOut, { deps }: Pick<WireQueue, 'deps'>): Promise<boolean> {
-  const [current] = await deps.queue.backend.store.leasesOf([lease.envelope.id])
+  const [current] = await deps.queue.backend.store.leases({ ids: [lease.envelope.id] })
   return current?.token !== lease.token
 }
 

@@ -205,7 +205,7 @@ export class WireQueue {
 
   /** The lease under which a job is running, whoever holds it; null if the job is not running any more. */
   async leaseOf({ record }: WireJob): Promise<HeldLease | null> {
-    const [held] = await this.deps.queue.backend.store.leasesOf([record.id])
+    const [held] = await this.deps.queue.backend.store.leases({ ids: [record.id] })
     return held ?? null
   }
 

@@ -98,7 +98,7 @@ async function* pagesOf(jobs: WireQueue, narrowing: Narrowing): AsyncGenerator<r
 
 async function* byNumbers(numbers: readonly number[], { deps }: WireQueue): AsyncGenerator<readonly JobRecord[]> {
   const { store } = deps.queue.backend
-  for (const id of await store.numbers.find(numbers)) {
+  for (const id of await deps.numbers.idsOf(numbers)) {
     const record = id === null ? null : await store.get(id)
     if (record !== null) yield [record]
   }
@@ -152,7 +152,7 @@ async function rowsOf(page: readonly JobRecord[], jobs: WireQueue): Promise<read
   for (const record of page) if (await isKnown(record, jobs)) known.push(record)
   const parents = known.flatMap(({ parent }) => (parent === null ? [] : [parent]))
   const ids = [...new Set([...known.map(({ id }) => id), ...parents])]
-  const numbers = ids.length === 0 ? [] : await jobs.deps.queue.backend.store.numbers.assign(ids)
+  const numbers = ids.length === 0 ? [] : await jobs.deps.numbers.allOf(ids)
   const byId = new Map(ids.map((id, index) => [id, numbers[index] ?? null]))
   return known.flatMap((record) => rowOf(record, byId))
 }

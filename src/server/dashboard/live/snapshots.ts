@@ -27,11 +27,11 @@ export class Snapshots {
   }
 
   paused(): Promise<readonly string[]> {
-    return this.#once('paused', () => this.#store.pausedQueues())
+    return this.#once('paused', () => this.#store.paused().then(({ queues }) => queues))
   }
 
   pausedJobs(): Promise<readonly string[]> {
-    return this.#once('paused jobs', () => this.#store.pausedJobs())
+    return this.#once('paused jobs', () => this.#store.paused().then(({ jobs }) => jobs))
   }
 
   workers(): Promise<readonly WorkerRecord[]> {

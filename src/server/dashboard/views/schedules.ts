@@ -2,6 +2,7 @@ import { type StoredSchedule, storedSchedule } from '../../../app/schedules/stor
 import type { JobDefinition } from '../../../definition/definition.ts'
 import { scheduleOf } from '../../../definition/recurrence.ts'
 import type { OccurrenceRecord, ScheduleRecord } from '../../../queue/contract/schedule-store.ts'
+import { lastOccurrences } from '../../../queue/contract/schedule-store.ts'
 import type { ExplainedOccurrence, Schedule } from '../../../scheduling/schedule.ts'
 import { seesSchedule } from '../../http/permission.ts'
 import { HttpProblem } from '../../http/wire/http-problem.ts'
@@ -38,7 +39,7 @@ export async function scheduleView(deps: ViewDeps, viewer: Viewer, name: string)
     editRefusal: found.stored === null ? 'It is in the code' : storedRefusal(found.stored, deps.redaction),
     warnings: found.schedule?.explain().warnings ?? [],
     next: runs.map(({ at, local, note }) => ({ at, local, note })),
-    recent: (await deps.store.schedules.recent(name, now, shownRecent)).map(runView),
+    recent: (await lastOccurrences(deps.store.schedules, name, now, shownRecent)).map(runView),
   }
 }
 
@@ -167,7 +168,9 @@ async function calendarRow(deps: ViewDeps, each: Known, from: number, to: number
   const { name, schedule } = each
   const { state, nextAt } = rowOf(each, deps)
   const past =
-    from > now ? [] : (await deps.store.schedules.recent(name, Math.min(now, to), mostOccurrences)).filter(({ at }) => at >= from)
+    from > now
+      ? []
+      : (await lastOccurrences(deps.store.schedules, name, Math.min(now, to), mostOccurrences)).filter(({ at }) => at >= from)
   const isRunning = state === 'active' || state === 'new'
   const ahead =
     schedule === null || !isRunning || to <= now ? [] : nextOf(schedule, nextAt, Math.max(now, from - 1), mostOccurrences)

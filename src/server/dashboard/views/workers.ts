@@ -17,7 +17,7 @@ export async function workerView(deps: ViewDeps, viewer: Viewer, owner: string):
   const row = (await workersFor(deps, viewer)).find((each) => each.owner === owner)
   if (row === undefined)
     throw new HttpProblem('not-found', `There is no worker ${JSON.stringify(owner)}: it has ended, or gave no sign of life`)
-  const leases = await deps.store.leases([owner])
+  const leases = await deps.store.leases({ owners: [owner] })
   const seen = leases.filter(({ job, identity }) => viewer.grant.sees({ job, queue: parseIdentity(identity)?.queue ?? '' }))
   const holds = seen
     .slice(0, mostHeld)

@@ -1,5 +1,6 @@
 import { zeroCounts } from '../../../queue/contract/job-state.ts'
-import type { JobLink, JobRecord, JobStore, TreeCounts } from '../../../queue/contract/store.ts'
+import { type TreeCounts, treeCounts } from '../../../queue/contract/queue-counts.ts'
+import type { JobLink, JobRecord, JobStore } from '../../../queue/contract/store.ts'
 import type { Grant } from '../../access/grant.ts'
 import { HttpProblem } from '../../http/wire/http-problem.ts'
 import type { Viewer } from '../access/viewer.ts'
@@ -67,7 +68,7 @@ export async function workflowView({ store }: ViewDeps, { grant }: Viewer, root:
 
 /** The counts of a workflow. For a viewer limited to some jobs, counts only those, among the newest ones. */
 async function treeFor(grant: Grant, store: JobStore, root: string): Promise<TreeCounts> {
-  if (!grant.isLimited) return store.tree(root)
+  if (!grant.isLimited) return treeCounts(store, root)
   const members = (await store.list({ root, limit: mostMembers })).filter((member) => grant.sees(member))
   const counts = zeroCounts()
   for (const { state } of members) counts[state]++

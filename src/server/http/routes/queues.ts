@@ -12,7 +12,7 @@ export function queueHandlers({ service: { queue: served } }: HttpDeps): Pick<Ha
   const { backend, settings } = served
   const { store } = backend
   const countsFor = async (grant: Grant) => (await store.counts({ oldest: true })).filter((count) => grant.sees(count))
-  const pausedFor = async (grant: Grant) => (await store.pausedQueues()).filter((queue) => grant.seesQueue(queue))
+  const pausedFor = async (grant: Grant) => (await store.paused()).queues.filter((queue) => grant.seesQueue(queue))
   const workersFor = async (grant: Grant) => {
     const known = grant.isLimited ? store.counts() : []
     return seenWorkers(await store.workers.list(), grant, await known)
@@ -30,22 +30,22 @@ export function queueHandlers({ service: { queue: served } }: HttpDeps): Pick<Ha
     },
 
     pauseQueue: async ({ params: { queue } }) => {
-      await store.pause(queue)
+      await store.setPaused({ queue }, true)
       return { status: 200, body: { queue, paused: true } }
     },
 
     resumeQueue: async ({ params: { queue } }) => {
-      await store.resume(queue)
+      await store.setPaused({ queue }, false)
       return { status: 200, body: { queue, paused: false } }
     },
 
     pauseJobs: async ({ params: { job } }) => {
-      await store.pauseJob(job)
+      await store.setPaused({ job }, true)
       return { status: 200, body: { job, paused: true } }
     },
 
     resumeJobs: async ({ params: { job } }) => {
-      await store.resumeJob(job)
+      await store.setPaused({ job }, false)
       return { status: 200, body: { job, paused: false } }
     },
 
@@ -62,7 +62,7 @@ export function queueHandlers({ service: { queue: served } }: HttpDeps): Pick<Ha
         ...totalsJson(totalsOf(all)),
         jobs,
         pausedQueues,
-        pausedJobs: (await store.pausedJobs()).filter(
+        pausedJobs: (await store.paused()).jobs.filter(
           (job) => grant.seesName(job) && (grant.queues === null || all.some((count) => count.job === job)),
         ),
         workers: workers.length,

@@ -10,7 +10,7 @@ export function serverHandlers({ service: { queue } }: HttpDeps): Pick<Handlers,
 
     ready: async () => {
       try {
-        await queue.backend.store.pausedQueues()
+        ;(await queue.backend.store.paused()).queues
       } catch {
         throw new HttpProblem('unavailable', 'The backend does not answer', { headers: { 'retry-after': '1' } })
       }

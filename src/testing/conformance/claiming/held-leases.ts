@@ -14,17 +14,17 @@ export const heldLeases: Group = {
       const lease = await bench.claimOne({ owner: 'worker-1', leaseMs: 4_000 })
       const { id, job, identity } = envelope
       const held = { token: lease.token, owner: 'worker-1', id, job, identity, attempt: 1, claimedAt }
-      assert.deepEqual(await bench.store.leases(['worker-1']), [{ ...held, expiresAt: claimedAt + 4_000 }])
+      assert.deepEqual(await bench.store.leases({ owners: ['worker-1'] }), [{ ...held, expiresAt: claimedAt + 4_000 }])
       await bench.clock.advance(1_000)
       await bench.backend.extend([lease.token], 9_000)
-      assert.deepEqual(await bench.store.leases(['worker-1']), [{ ...held, expiresAt: claimedAt + 10_000 }])
+      assert.deepEqual(await bench.store.leases({ owners: ['worker-1'] }), [{ ...held, expiresAt: claimedAt + 10_000 }])
     },
     'only those owners are shown that were asked for, and nothing that waits or has ended': async (bench) => {
       const [first, second, third] = await bench.send({}, {}, {}, { delayMs: 1_000 })
       const one = await bench.claim({ limit: 1, owner: 'one' })
       await bench.claim({ limit: 1, owner: 'two' })
       await bench.claim({ limit: 1, owner: 'three' })
-      const idsOf = async (...owners: readonly string[]) => (await bench.store.leases(owners)).map(({ id }) => id)
+      const idsOf = async (...owners: readonly string[]) => (await bench.store.leases({ owners })).map(({ id }) => id)
       assert.deepEqual(await idsOf('one', 'three', 'nobody'), [first, third])
       await bench.settle(...one.map((lease) => bench.done(lease, { keep: true })))
       assert.deepEqual(await idsOf('one', 'two'), [second])
@@ -36,7 +36,7 @@ export const heldLeases: Group = {
       await bench.clock.advance(1)
       const urgent = await bench.send({ priority: 9 })
       await bench.claim()
-      const held = await bench.store.leases(['worker-1'])
+      const held = await bench.store.leases({ owners: ['worker-1'] })
       assert.deepEqual(first, late.slice(0, 2))
       assert.deepEqual(
         held.map(({ id }) => id),
@@ -56,8 +56,8 @@ export const heldLeases: Group = {
       await bench.clock.advance(1)
       await bench.claim({ limit: 1, owner: 'three' })
       await bench.settle(bench.done(ended, { keep: true }))
-      const held = await bench.store.leasesOf([waiting, third, 'nothing', first, second, bench.newId()])
-      assert.deepEqual(held, await bench.store.leases(['two', 'three']))
+      const held = await bench.store.leases({ ids: [waiting, third, 'nothing', first, second, bench.newId()] })
+      assert.deepEqual(held, await bench.store.leases({ owners: ['two', 'three'] }))
       assert.deepEqual(
         held.map(({ id, owner }) => [id, owner]),
         [
@@ -65,12 +65,12 @@ export const heldLeases: Group = {
           [third, 'three'],
         ],
       )
-      assert.deepEqual(await bench.store.leasesOf([]), [])
+      assert.deepEqual(await bench.store.leases({ ids: [] }), [])
     },
     'the token of a lease that is looked at settles it': async (bench) => {
       const id = await bench.sendOne()
       const lease = await bench.claimOne()
-      const [held] = await bench.store.leases(['worker-1'])
+      const [held] = await bench.store.leases({ owners: ['worker-1'] })
       assert.ok(held)
       await bench.settle({ token: held.token, kind: 'retry', delayMs: 0, error: bench.error(held.attempt, 'it was killed') })
       assert.deepEqual(await bench.backend.settle([bench.done(lease)]), ['lost'])

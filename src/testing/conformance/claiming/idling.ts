@@ -79,7 +79,7 @@ export const idlingOfStoredJobs: Group = {
   tests: {
     'a queue that was paused meanwhile keeps its jobs': async (bench) => {
       await idle(bench, {}, { queue: 'other' })
-      await bench.store.pause('other')
+      await bench.store.setPaused({ queue: 'other' }, true)
       const [open] = await bench.send({}, { queue: 'other' })
       assert.deepEqual(await claimedAtOnce(bench), [open])
     },

@@ -65,9 +65,9 @@ export const watchingChanges: Group = {
       await assertWakes(bench, 'a cancellation', () => bench.store.cancel(id))
     },
     'resuming a queue wakes': async (bench) => {
-      await bench.store.pause('default')
+      await bench.store.setPaused({ queue: 'default' }, true)
       await bench.send({})
-      await assertWakes(bench, 'resuming', () => bench.store.resume('default'))
+      await assertWakes(bench, 'resuming', () => bench.store.setPaused({ queue: 'default' }, false))
     },
     'replaying wakes': async (bench) => {
       const id = await bench.sendOne()
@@ -76,7 +76,7 @@ export const watchingChanges: Group = {
     },
     'rescheduling wakes': async (bench) => {
       const id = await bench.sendOne({ delayMs: 60_000 })
-      await assertWakes(bench, 'a new time', () => bench.store.reschedule(id, bench.clock.now()))
+      await assertWakes(bench, 'a new time', () => bench.store.amend([{ id, runAt: bench.clock.now() }]))
     },
   },
 }

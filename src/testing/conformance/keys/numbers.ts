@@ -7,19 +7,19 @@ export const numbers: Group = {
   needs: ['store'],
   tests: {
     'numbers are reserved in a row, from 1 on, and none is given twice': async (bench) => {
-      const { numbers } = bench.store
+      const { numbers } = bench
       assert.equal(await numbers.reserve(3), 1)
       const next = await numbers.reserve(1)
       assert.ok(next >= 4)
       assert.ok((await numbers.reserve(10)) > next)
     },
     'many that reserve at the same time get numbers of their own': async (bench) => {
-      const firsts = await Promise.all(times(20, (index) => bench.store.numbers.reserve(index + 1)))
+      const firsts = await Promise.all(times(20, (index) => bench.numbers.reserve(index + 1)))
       const given = firsts.flatMap((first, index) => times(index + 1, (place) => first + place))
       assert.equal(new Set(given).size, given.length)
     },
     'a job has the number that it was sent with, in its record and in its lease, and is found by it': async (bench) => {
-      const number = await bench.store.numbers.reserve(2)
+      const number = await bench.numbers.reserve(2)
       const [first, second, third] = (await bench.send({ number: number + 1 }, {}, { number })) as [string, string, string]
       assert.deepEqual(
         [(await bench.record(first)).number, (await bench.record(second)).number, (await bench.record(third)).number],
@@ -30,11 +30,11 @@ export const numbers: Group = {
         leases.map(({ envelope }) => envelope.number),
         [number + 1, null, number],
       )
-      assert.deepEqual(await bench.store.numbers.find([number, 4_711, number + 1]), [third, null, first])
-      assert.deepEqual(await bench.store.numbers.find([]), [])
+      assert.deepEqual(await bench.numbers.find([number, 4_711, number + 1]), [third, null, first])
+      assert.deepEqual(await bench.numbers.find([]), [])
     },
     'a job keeps its number through retries, its end and its return, until it is deleted': async (bench) => {
-      const { numbers } = bench.store
+      const { numbers } = bench
       const number = await numbers.reserve(1)
       const id = await bench.sendOne({ number })
       await bench.settle(bench.retry(await bench.claimOne()))
@@ -48,16 +48,16 @@ export const numbers: Group = {
       assert.deepEqual(await numbers.find([number]), [null])
     },
     'a job whose number is taken is the job that has it': async (bench) => {
-      const number = await bench.store.numbers.reserve(2)
+      const number = await bench.numbers.reserve(2)
       const holder = await bench.sendOne({ number })
       const others = times(60, (index) => bench.envelope(index === 30 ? { number } : {}))
       const receipts = await bench.backend.send([...others, bench.envelope({ number: number + 1 })])
       assert.deepEqual(receipts[30], { id: holder, stored: false })
       assert.equal(receipts.filter(({ stored }) => stored).length, 60)
-      assert.deepEqual(await bench.store.numbers.find([number, number + 1]), [holder, receipts[60]?.id])
+      assert.deepEqual(await bench.numbers.find([number, number + 1]), [holder, receipts[60]?.id])
     },
     'jobs without a number are given one, others keep theirs': async (bench) => {
-      const { numbers } = bench.store
+      const { numbers } = bench
       const number = await numbers.reserve(1)
       const [plain, numbered, late] = (await bench.send({}, { number }, { delayMs: 1_000 })) as [string, string, string]
       const given = await numbers.assign([plain, 'nothing', numbered, bench.newId(), plain])
@@ -71,20 +71,18 @@ export const numbers: Group = {
     },
     'many that give numbers to the same jobs at the same time agree on them': async (bench) => {
       const ids = await bench.send(...times(50, () => ({})))
-      const answers = await Promise.all(
-        times(5, (index) => bench.store.numbers.assign(index % 2 === 0 ? ids : [...ids].reverse())),
-      )
+      const answers = await Promise.all(times(5, (index) => bench.numbers.assign(index % 2 === 0 ? ids : [...ids].reverse())))
       const [first] = answers
       answers.forEach((given, index) => {
         assert.deepEqual(index % 2 === 0 ? given : [...given].reverse(), first)
       })
       assert.equal(new Set(first).size, ids.length)
-      assert.deepEqual(await bench.store.numbers.find(first as number[]), ids)
+      assert.deepEqual(await bench.numbers.find(first as number[]), ids)
     },
     'a running job that is given a number ends like any other': async (bench) => {
       const id = await bench.sendOne()
       const lease = await bench.claimOne()
-      const [number] = await bench.store.numbers.assign([id])
+      const [number] = await bench.numbers.assign([id])
       await bench.settle(bench.done(lease, { keep: true }))
       const record = await bench.record(id)
       assert.deepEqual([record.state, record.number], ['succeeded', number])

@@ -126,10 +126,10 @@ export const onceKeys: Group = {
         await bench.send({})
         await bench.settle(bench.done(await bench.claimOne(), { once: { key, keepMs } }))
       }
-      assert.equal(await bench.coordination.sweepKeys(10), 0)
+      assert.equal((await bench.store.sweep({ part: 'keys', limit: 10 })).changed, 0)
       await bench.clock.advance(3_000)
-      assert.equal(await bench.coordination.sweepKeys(2), 2)
-      assert.equal(await bench.coordination.sweepKeys(10), 1)
+      assert.equal((await bench.store.sweep({ part: 'keys', limit: 2 })).changed, 2)
+      assert.equal((await bench.store.sweep({ part: 'keys', limit: 10 })).changed, 1)
       await bench.send({})
       assert.equal(await claim(bench, 'd', await bench.claimOne()), 'done')
     },

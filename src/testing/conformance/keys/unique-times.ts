@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { cancelOutcome } from '../../../queue/contract/queue-counts.ts'
 import type { Bench, Wanted } from '../bench.ts'
 import { times } from '../bench.ts'
 import type { Group } from '../suite.ts'
@@ -138,7 +139,7 @@ export const uniqueKeysReplayed: Group = {
     'of a job that was claimed once, only time frees a key that is held for a time': async (bench) => {
       const holder = await bench.sendOne(forMs(bench, 60_000))
       await bench.settle(bench.retry(await bench.claimOne(), 1_000))
-      assert.equal(await bench.store.cancel(holder), 'cancelled')
+      assert.equal(cancelOutcome(await bench.store.cancel(holder)), 'cancelled')
       await assertTaken(bench, ended, holder)
       await bench.clock.advance(60_000)
       await bench.send(ended)
@@ -149,8 +150,8 @@ export const uniqueKeysReplayed: Group = {
       const runAt = now + 1_000
       await schedules.register([{ name: 's', expression: '* * * * *', timezone: 'UTC', version: '1' }])
       await schedules.enqueue([{ schedule: 's', at: runAt, envelope: bench.envelope({ ...ever, runAt }) }])
-      await schedules.pause('s')
-      await schedules.resume('s')
+      await schedules.change('s', 'pause')
+      await schedules.change('s', 'resume')
       const again = bench.envelope({ ...ever, runAt })
       assert.deepEqual(await schedules.enqueue([{ schedule: 's', at: runAt, envelope: again }]), [true])
       await bench.clock.advance(2_000)
@@ -196,11 +197,11 @@ export const uniqueKeysReplayed: Group = {
     },
     'keys whose time is over are swept, and no others': async (bench) => {
       await bench.send({ ...forMs(bench, 1_000), uniqueKey: 'a' }, { ...forMs(bench, 2_000), uniqueKey: 'b' }, ever)
-      assert.equal(await bench.coordination.sweepKeys(10), 0)
+      assert.equal((await bench.store.sweep({ part: 'keys', limit: 10 })).changed, 0)
       await bench.clock.advance(2_000)
-      assert.equal(await bench.coordination.sweepKeys(1), 1)
-      assert.equal(await bench.coordination.sweepKeys(10), 1)
-      assert.equal(await bench.coordination.sweepKeys(10), 0)
+      assert.equal((await bench.store.sweep({ part: 'keys', limit: 1 })).changed, 1)
+      assert.equal((await bench.store.sweep({ part: 'keys', limit: 10 })).changed, 1)
+      assert.equal((await bench.store.sweep({ part: 'keys', limit: 10 })).changed, 0)
       assert.equal((await bench.backend.send([bench.envelope(ever)]))[0]?.stored, false)
     },
   },

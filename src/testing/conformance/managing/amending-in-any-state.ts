@@ -106,7 +106,7 @@ export const amendingInAnyState: Group = {
       const id = await bench.sendOne()
       await bench.claimOne()
       await amend(bench, id, anotherPlace)
-      const [held] = await bench.store.leasesOf([id])
+      const [held] = await bench.store.leases({ ids: [id] })
       assert.ok(held)
       assert.equal(held.job, 'other')
       await bench.settle({ token: held.token, kind: 'done', result: null, keep: true })

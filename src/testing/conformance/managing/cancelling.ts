@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { cancelOutcome } from '../../../queue/contract/queue-counts.ts'
 import { limited } from '../bench.ts'
 import { oddText } from '../claiming/sending.ts'
 import type { Group } from '../suite.ts'
@@ -9,8 +10,8 @@ export const cancelling: Group = {
   tests: {
     'a waiting job that is cancelled ends and is never claimed': async (bench) => {
       const [ready, scheduled, other] = await bench.send({}, { delayMs: 1_000 }, {})
-      assert.equal(await bench.store.cancel(ready as string), 'cancelled')
-      assert.equal(await bench.store.cancel(scheduled as string), 'cancelled')
+      assert.equal(cancelOutcome(await bench.store.cancel(ready as string)), 'cancelled')
+      assert.equal(cancelOutcome(await bench.store.cancel(scheduled as string)), 'cancelled')
       await bench.clock.advance(1_000)
       assert.deepEqual(await bench.claimedIds(), [other])
       const record = await bench.record(ready as string)
@@ -26,8 +27,8 @@ export const cancelling: Group = {
       const leases = await bench.claim({ owner: oddText, limit: 2 })
       await bench.claim({ owner: 'worker-2' })
       assert.deepEqual((await bench.lease({ owner: oddText })).cancelled, [])
-      assert.equal(await bench.store.cancel(mine as string), 'requested')
-      assert.equal(await bench.store.cancel(mine as string), 'requested')
+      assert.equal(cancelOutcome(await bench.store.cancel(mine as string)), 'requested')
+      assert.equal(cancelOutcome(await bench.store.cancel(mine as string)), 'requested')
       assert.equal((await bench.record(mine as string)).cancelRequested, true)
       assert.equal((await bench.record(mine as string)).state, 'running')
       assert.deepEqual((await bench.lease({ owner: 'worker-2' })).cancelled, [])
@@ -74,8 +75,8 @@ export const cancelling: Group = {
     'cancelling tells when it is too late': async (bench) => {
       const id = await bench.sendOne()
       await bench.settle(bench.done(await bench.claimOne(), { keep: true }))
-      assert.equal(await bench.store.cancel(id), 'ended')
-      assert.equal(await bench.store.cancel('nothing'), 'missing')
+      assert.equal(cancelOutcome(await bench.store.cancel(id)), 'ended')
+      assert.equal(cancelOutcome(await bench.store.cancel('nothing')), 'missing')
       assert.equal((await bench.record(id)).state, 'succeeded')
     },
     'a cancelled job frees no slot that it did not hold': async (bench) => {
@@ -87,7 +88,7 @@ export const cancelling: Group = {
     'a waiting job can be moved to a later time': async (bench) => {
       const id = await bench.sendOne()
       const at = bench.clock.now() + 5_000
-      assert.equal(await bench.store.reschedule(id, at), 'moved')
+      assert.equal((await bench.store.amend([{ id, runAt: at }]))[0], 'moved')
       const record = await bench.record(id)
       assert.deepEqual([record.state, record.runAt], ['scheduled', at])
       assert.equal((await bench.lease()).nextAt, at)
@@ -98,8 +99,8 @@ export const cancelling: Group = {
     },
     'a waiting job can be moved to an earlier time, and to now': async (bench) => {
       const [sooner, now] = await bench.send({ delayMs: 60_000 }, { delayMs: 60_000 })
-      assert.equal(await bench.store.reschedule(sooner as string, bench.clock.now() + 10), 'moved')
-      assert.equal(await bench.store.reschedule(now as string, bench.clock.now()), 'moved')
+      assert.equal((await bench.store.amend([{ id: sooner as string, runAt: bench.clock.now() + 10 }]))[0], 'moved')
+      assert.equal((await bench.store.amend([{ id: now as string, runAt: bench.clock.now() }]))[0], 'moved')
       assert.equal((await bench.record(now as string)).state, 'ready')
       assert.deepEqual(await bench.claimedIds(), [now])
       await bench.clock.advance(10)
@@ -108,10 +109,10 @@ export const cancelling: Group = {
     'moving tells when it is too late (X42)': async (bench) => {
       const id = await bench.sendOne()
       const lease = await bench.claimOne()
-      assert.equal(await bench.store.reschedule(id, bench.clock.now() + 1_000), 'claimed')
+      assert.equal((await bench.store.amend([{ id, runAt: bench.clock.now() + 1_000 }]))[0], 'claimed')
       await bench.settle(bench.done(lease, { keep: true }))
-      assert.equal(await bench.store.reschedule(id, bench.clock.now() + 1_000), 'ended')
-      assert.equal(await bench.store.reschedule('nothing', 0), 'missing')
+      assert.equal((await bench.store.amend([{ id, runAt: bench.clock.now() + 1_000 }]))[0], 'ended')
+      assert.equal((await bench.store.amend([{ id: 'nothing', runAt: 0 }]))[0], 'missing')
       await bench.clock.advance(1_000)
       await bench.assertNothingClaimable()
     },

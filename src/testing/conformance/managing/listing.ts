@@ -112,7 +112,7 @@ export const listing: Group = {
       await bench.claim({ jobs, limit: 10 })
       const listed = await bench.store.list({ limit: 1_000 })
       for (const { id, state } of listed.filter((_, index) => index % 6 === 0)) {
-        if (state === 'scheduled') await bench.store.reschedule(id, bench.clock.now())
+        if (state === 'scheduled') await bench.store.amend([{ id, runAt: bench.clock.now() }])
         else if (state === 'ready') await bench.store.cancel(id)
         else await bench.store.retry([id])
       }

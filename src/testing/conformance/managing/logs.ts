@@ -75,7 +75,7 @@ export const logs: Group = {
       await bench.settle(bench.dead(await bench.claimOne()))
       await bench.logs.append([chunk(id, 'why')], bounds)
       await bench.store.retry([id])
-      await bench.logs.sweep(100)
+      await bench.store.sweep({ part: 'logs', limit: 100 })
       assert.deepEqual(await texts(bench, id), ['why'])
     },
   },

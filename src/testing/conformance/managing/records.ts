@@ -20,7 +20,7 @@ export const records: Group = {
         group: oddText,
         payload: '{"a": 1.50}',
         delayMs: 5_000,
-        number: await bench.store.numbers.reserve(1),
+        number: await bench.numbers.reserve(1),
         timeoutMs: 45_000,
         singleInstance: true,
         repeat: 'FINISHED, +1 HOUR',

@@ -21,7 +21,7 @@ export const rejecting: Group = {
       })
       const ids = [ready, blocked, later]
       const rejections = await Promise.all(ids.map((id) => rejection(bench, id)))
-      assert.deepEqual(await bench.store.reject(rejections), ['rejected', 'rejected', 'rejected'])
+      assert.deepEqual(await bench.store.amend(rejections), ['rejected', 'rejected', 'rejected'])
       for (const id of ids) {
         const { state, reason, errors, attempts, finishedAt } = await bench.record(id)
         assert.deepEqual([state, reason, attempts, finishedAt], ['dead', 'rejected', 0, bench.clock.now()])
@@ -38,7 +38,7 @@ export const rejecting: Group = {
         links: { root: 'r', parent: null, waitsFor: [{ id, onFailure: 'continue' }], longestWaitMs: 1_000_000 },
       })
       assert.equal((await bench.record(waiter)).state, 'blocked')
-      assert.deepEqual(await bench.store.reject([await rejection(bench, id)]), ['rejected'])
+      assert.deepEqual(await bench.store.amend([await rejection(bench, id)]), ['rejected'])
       assert.deepEqual(await bench.claimedIds({ jobs: unlimited('other') }), [waiter])
       const [receipt] = await bench.backend.send([bench.envelope({ uniqueKey: 'k' })])
       assert.equal(receipt?.stored, true)
@@ -57,7 +57,7 @@ export const rejecting: Group = {
         await rejection(bench, changed, { identity: '[]' }),
         await rejection(bench, changed, { signature: 'k1.c2lnbmVk' }),
       ]
-      const answers = await bench.store.reject(rejections)
+      const answers = await bench.store.amend(rejections)
       assert.deepEqual(answers, ['claimed', 'ended', 'missing', 'changed', 'changed', 'changed'])
       assert.deepEqual(await Promise.all([running, ended, changed].map(async (id) => (await bench.record(id)).state)), [
         'running',
@@ -67,7 +67,7 @@ export const rejecting: Group = {
     },
     'a rejected job can be put back': async (bench) => {
       const id = await bench.sendOne()
-      await bench.store.reject([await rejection(bench, id)])
+      await bench.store.amend([await rejection(bench, id)])
       assert.deepEqual(await bench.store.retry([id]), ['requeued'])
       assert.deepEqual(await bench.claimedIds(), [id])
     },

@@ -12,9 +12,9 @@ export const forgetting: Group = {
       await scheduled(bench, -3, -2, -1, 0)
       const now = bench.clock.now()
       await bench.settle(...(await bench.claim()).map((lease) => bench.done(lease)))
-      assert.equal(await schedules.forget(now, 2), 2)
-      assert.equal(await schedules.forget(now, 10), 1)
-      assert.equal(await schedules.forget(now, 10), 0)
+      assert.equal((await bench.store.sweep({ part: 'occurrences', before: now, limit: 2 })).changed, 2)
+      assert.equal((await bench.store.sweep({ part: 'occurrences', before: now, limit: 10 })).changed, 1)
+      assert.equal((await bench.store.sweep({ part: 'occurrences', before: now, limit: 10 })).changed, 0)
       assert.deepEqual(await schedules.enqueue([occurrence(bench, now)]), [false])
     },
     'the latest occurrence of a schedule is never forgotten': async (bench) => {
@@ -24,24 +24,23 @@ export const forgetting: Group = {
       await schedules.enqueue([occurrence(bench, bench.clock.now(), 'other')])
       await bench.settle(...(await bench.claim()).map((lease) => bench.done(lease)))
       await bench.clock.advance(1_000 * minute)
-      assert.equal(await schedules.forget(bench.clock.now(), 10), 1)
+      assert.equal((await bench.store.sweep({ part: 'occurrences', before: bench.clock.now(), limit: 10 })).changed, 1)
       const [standing] = await schedules.standings(['digest'])
       assert.deepEqual([standing?.latest?.at, standing?.latest?.outcome], [latest.at, 'succeeded'])
     },
     'an occurrence whose job has not ended is never forgotten': async (bench) => {
-      const { schedules } = bench.store
       const [running, waiting, last] = await scheduled(bench, -3, -2, -1)
       assert.ok(running && waiting && last)
       const [lease] = await bench.claim({ limit: 1 })
       assert.ok(lease)
       await bench.clock.advance(1_000)
-      assert.equal(await schedules.forget(bench.clock.now(), 10), 0)
+      assert.equal((await bench.store.sweep({ part: 'occurrences', before: bench.clock.now(), limit: 10 })).changed, 0)
       assert.equal((await neighbours(bench, last.at)).unended, running.at)
       await bench.settle(bench.done(lease))
       const [second] = await bench.claim({ limit: 1 })
       assert.ok(second)
       await bench.settle(bench.done(second))
-      assert.equal(await schedules.forget(bench.clock.now(), 10), 1)
+      assert.equal((await bench.store.sweep({ part: 'occurrences', before: bench.clock.now(), limit: 10 })).changed, 1)
     },
     'the last occurrence that has ended is never forgotten: others may depend on how it went': async (bench) => {
       const { schedules } = bench.store
@@ -50,19 +49,22 @@ export const forgetting: Group = {
       await bench.settle(...(await bench.claim()).map((lease) => bench.done(lease)))
       await bench.clock.advance(1_000 * minute)
       await schedules.enqueue([occurrence(bench, bench.clock.now() + minute)])
-      assert.equal(await schedules.forget(bench.clock.now(), 10), 1)
-      assert.equal((await schedules.find([last]))[0]?.outcome, 'succeeded')
+      assert.equal((await bench.store.sweep({ part: 'occurrences', before: bench.clock.now(), limit: 10 })).changed, 1)
+      assert.equal((await schedules.occurrences({ keys: [last] }))[0]?.outcome, 'succeeded')
     },
     'the job of a forgotten occurrence may be put back, and the occurrence stays forgotten': async (bench) => {
       const { schedules } = bench.store
       const [old, latest] = await scheduled(bench, -2, -1)
       assert.ok(old && latest)
       await bench.settle(...(await bench.claim()).map((lease) => bench.dead(lease)))
-      assert.equal(await schedules.forget(bench.clock.now(), 10), 1)
+      assert.equal((await bench.store.sweep({ part: 'occurrences', before: bench.clock.now(), limit: 10 })).changed, 1)
       assert.deepEqual(await bench.store.retry([old.envelope.id]), ['requeued'])
-      assert.deepEqual([await schedules.find([old]), (await neighbours(bench, latest.at)).unended], [[null], null])
+      assert.deepEqual(
+        [await schedules.occurrences({ keys: [old] }), (await neighbours(bench, latest.at)).unended],
+        [[null], null],
+      )
       await bench.settle(bench.done(await bench.claimOne()))
-      assert.deepEqual(await schedules.find([old]), [null])
+      assert.deepEqual(await schedules.occurrences({ keys: [old] }), [null])
     },
   },
 }

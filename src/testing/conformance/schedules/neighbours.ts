@@ -32,7 +32,7 @@ export const neighbouring: Group = {
       const [first, second, third] = await scheduled(bench, -3, -2, -1)
       assert.ok(first && second && third)
       assert.equal((await neighbours(bench, third.at)).unended, null)
-      await bench.store.reschedule(first.envelope.id, bench.clock.now() + 10 * minute)
+      await bench.store.amend([{ id: first.envelope.id, runAt: bench.clock.now() + 10 * minute }])
       const [lease] = await bench.claim({ limit: 1 })
       assert.equal(lease?.envelope.id, second.envelope.id)
       assert.equal((await neighbours(bench, third.at)).unended, second.at)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Lease } from '../../../queue/contract/contract.ts'
+import { lastOccurrences } from '../../../queue/contract/schedule-store.ts'
 import { times } from '../bench.ts'
 import { oddName } from '../claiming/sending.ts'
 import type { Group } from '../suite.ts'
@@ -66,7 +67,7 @@ export const occurrences: Group = {
       await bench.send({ uniqueKey: 'k' })
       const barred = () => occurrence(bench, at, 'digest', { uniqueKey: 'k' })
       assert.deepEqual(await schedules.enqueue([barred(), occurrence(bench, at + minute)]), [false, true])
-      assert.deepEqual(await schedules.find([{ schedule: 'digest', at }]), [null])
+      assert.deepEqual(await schedules.occurrences({ keys: [{ schedule: 'digest', at }] }), [null])
       assert.equal((await schedules.neighbours({ schedule: 'digest', at: at + minute })).unended, null)
       await bench.settle(bench.done(await bench.claimOne()))
       assert.deepEqual(await schedules.enqueue([barred()]), [true])
@@ -112,10 +113,10 @@ export const occurrences: Group = {
       assert.deepEqual([await offer('v2', 1), await offer('v1', 1)], [[false], [true]])
       await schedules.register([remade(oddName)])
       assert.deepEqual([await offer('v1', 2), await offer(oddName, 2)], [[false], [true]])
-      assert.deepEqual(await schedules.find([{ schedule: 'digest', at: at + minute }]), [null])
+      assert.deepEqual(await schedules.occurrences({ keys: [{ schedule: 'digest', at: at + minute }] }), [null])
       assert.deepEqual(await schedules.enqueue([occurrence(bench, at + 3 * minute)]), [true])
       assert.deepEqual(await offer('any', 1, 'unregistered'), [true])
-      await schedules.remove('digest')
+      await schedules.change('digest', 'remove')
       assert.deepEqual(await offer('v1', 4), [true])
     },
     'of the occurrences of one call each is asked for its own version, and for what it follows as well': async (bench) => {
@@ -136,13 +137,17 @@ export const occurrences: Group = {
       assert.ok(first && second && third)
       await schedules.enqueue([occurrence(bench, second.at + 1, 'other')])
       await bench.settle(bench.dead((await bench.claim({ limit: 1 }))[0] as Lease))
-      const found = async (upTo: number, limit: number) => (await schedules.recent('digest', upTo, limit)).map(({ at }) => at)
+      const found = async (upTo: number, limit: number) =>
+        (await lastOccurrences(schedules, 'digest', upTo, limit)).map(({ at }) => at)
       assert.deepEqual(await found(third.at, 10), [third.at, second.at, first.at])
       assert.deepEqual(await found(third.at - 1, 10), [second.at, first.at])
       assert.deepEqual(await found(third.at, 2), [third.at, second.at])
       assert.deepEqual([await found(third.at, 0), await found(first.at - 1, 10)], [[], []])
-      assert.deepEqual(await schedules.recent('digest', first.at, 1), await schedules.find([first]))
-      assert.deepEqual(await schedules.recent('never', third.at, 10), [])
+      assert.deepEqual(
+        await schedules.occurrences({ schedule: 'digest', upTo: first.at, limit: 1 }),
+        await schedules.occurrences({ keys: [first] }),
+      )
+      assert.deepEqual(await schedules.occurrences({ schedule: 'never', upTo: third.at, limit: 10 }), [])
     },
     'occurrences are found by schedule and instant, in the order of the question': async (bench) => {
       const { schedules } = bench.store
@@ -150,13 +155,16 @@ export const occurrences: Group = {
       const [one, two] = [occurrence(bench, at, oddName), occurrence(bench, at + minute, oddName)]
       await schedules.enqueue([one, two])
       const unended = { outcome: null, startedAt: null, finishedAt: null }
-      assert.deepEqual(await schedules.find([two, { schedule: oddName, at: at + 1 }, { schedule: 'digest', at }, one]), [
-        { schedule: oddName, at: two.at, jobId: two.envelope.id, ...unended },
-        null,
-        null,
-        { schedule: oddName, at, jobId: one.envelope.id, ...unended },
-      ])
-      assert.deepEqual(await schedules.find([]), [])
+      assert.deepEqual(
+        await schedules.occurrences({ keys: [two, { schedule: oddName, at: at + 1 }, { schedule: 'digest', at }, one] }),
+        [
+          { schedule: oddName, at: two.at, jobId: two.envelope.id, ...unended },
+          null,
+          null,
+          { schedule: oddName, at, jobId: one.envelope.id, ...unended },
+        ],
+      )
+      assert.deepEqual(await schedules.occurrences({ keys: [] }), [])
     },
   },
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Lease, Settlement } from '../../../queue/contract/contract.ts'
 import type { FinalState } from '../../../queue/contract/job-state.ts'
+import { cancelOutcome } from '../../../queue/contract/queue-counts.ts'
 import type { OccurrenceRecord } from '../../../queue/contract/schedule-store.ts'
 import type { Bench } from '../bench.ts'
 import { times } from '../bench.ts'
@@ -77,7 +78,7 @@ export const outcomes: Group = {
       await bench.settle(
         ...leases.map((lease) => (dead.has(lease.envelope.id) ? bench.dead(lease) : bench.done(lease, { keep: true }))),
       )
-      const records = await bench.store.schedules.find(all)
+      const records = await bench.store.schedules.occurrences({ keys: all })
       assert.deepEqual(
         records.map((record) => [record?.jobId, record?.outcome]),
         all.map(({ envelope }) => [envelope.id, dead.has(envelope.id) ? 'dead' : 'succeeded']),
@@ -116,13 +117,13 @@ export const outcomes: Group = {
       const [waiting] = await scheduled(bench, 1)
       assert.ok(waiting)
       await bench.clock.advance(1_000)
-      assert.equal(await bench.store.cancel(waiting.envelope.id), 'cancelled')
+      assert.equal(cancelOutcome(await bench.store.cancel(waiting.envelope.id)), 'cancelled')
       await assertEnded(bench, 'cancelled', null, bench.clock.now())
     },
     'an occurrence that is asked to stop has ended when its run has': async (bench) => {
       const lease = await running(bench)
       const startedAt = bench.clock.now()
-      assert.equal(await bench.store.cancel(lease.envelope.id), 'requested')
+      assert.equal(cancelOutcome(await bench.store.cancel(lease.envelope.id)), 'requested')
       await assertUnended(bench)
       await bench.clock.advance(1_000)
       assert.deepEqual(await bench.backend.settle([bench.retry(lease, 1_000)]), ['cancelled'])
@@ -174,7 +175,7 @@ export const outcomes: Group = {
       await bench.settle(bench.dead(await bench.claimOne()))
       await bench.send({ uniqueKey: 'k' })
       assert.deepEqual(await store.retry([each.envelope.id]), ['conflict'])
-      assert.equal((await store.schedules.find([each]))[0]?.outcome, 'dead')
+      assert.equal((await store.schedules.occurrences({ keys: [each] }))[0]?.outcome, 'dead')
     },
     'a job that is removed leaves its occurrence with its outcome': async (bench) => {
       const lease = await running(bench)
@@ -188,7 +189,7 @@ export const outcomes: Group = {
       await bench.store.schedules.enqueue(all)
       const leases = await bench.claim()
       await Promise.all(leases.map((lease) => bench.settle(bench.done(lease))))
-      const records = await bench.store.schedules.find(all)
+      const records = await bench.store.schedules.occurrences({ keys: all })
       assert.deepEqual(new Set(records.map((record) => record?.outcome)), new Set(['succeeded']))
     },
   },

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { ScheduleChanges, ScheduleEntry } from '../../../queue/contract/schedule-store.ts'
 import type { Bench } from '../bench.ts'
+import { revisionOf } from '../bench.ts'
 import { oddName } from '../claiming/sending.ts'
 import type { Group } from '../suite.ts'
 import { entry, minute, occurrence, scheduled, standing } from './schedules.ts'
@@ -44,7 +45,7 @@ export const scheduleChanges: Group = {
       await schedules.register([stored('made')])
       const { revision } = await changesAfter(bench, 0)
       await schedules.register([stored('made')])
-      assert.equal(await schedules.revision(), revision)
+      assert.equal(await revisionOf(schedules), revision)
       await schedules.register([stored('made', 'v1', 'another text')])
       await schedules.register([
         { ...stored('made', 'v1', 'another text'), definition: { text: 'another text', signature: null } },
@@ -62,31 +63,31 @@ export const scheduleChanges: Group = {
       assert.deepEqual([...namesOf(before)].sort(), ['a', 'b', 'c'])
       assert.deepEqual(namesOf(await changesAfter(bench, before.revision)), [])
       await schedules.register([stored('c', 'v2')])
-      await schedules.pause('a')
+      await schedules.change('a', 'pause')
       await schedules.register([stored(oddName)])
-      await schedules.resume('a')
+      await schedules.change('a', 'resume')
       const after = await changesAfter(bench, before.revision)
       assert.deepEqual(namesOf(after), ['c', oddName, 'a'])
-      assert.equal(after.revision, await schedules.revision())
+      assert.equal(after.revision, await revisionOf(schedules))
       assert.equal(after.hasMore, false)
     },
     'a schedule that was removed is told, until that is forgotten, and one that was made again is there': async (bench) => {
       const { schedules } = bench.store
       await schedules.register([stored('a'), stored('b'), stored('c')])
       const { revision } = await changesAfter(bench, 0)
-      await schedules.remove('a')
-      await schedules.remove('b')
+      await schedules.change('a', 'remove')
+      await schedules.change('b', 'remove')
       assert.deepEqual(namesOf(await changesAfter(bench, revision)), ['a removed', 'b removed'])
       await schedules.register([stored('a', 'v2')])
       assert.deepEqual(namesOf(await changesAfter(bench, revision)), ['b removed', 'a'])
       await bench.clock.advance(minute)
-      await schedules.forget(bench.clock.now(), 100)
+      await bench.store.sweep({ part: 'occurrences', before: bench.clock.now(), limit: 100 })
       assert.deepEqual(namesOf(await changesAfter(bench, revision)), ['a'])
     },
     'many changes are given in parts, and none is left out': async (bench) => {
       const { schedules } = bench.store
       await schedules.register(Array.from({ length: 7 }, (_, index) => stored(`s${index}`)))
-      await schedules.remove('s3')
+      await schedules.change('s3', 'remove')
       const seen: string[] = []
       for (let since = 0, hasMore = true; hasMore; ) {
         const part = await schedules.changes(since, 3)
@@ -102,7 +103,7 @@ export const scheduleChanges: Group = {
       await scheduled(bench, 1)
       const { revision } = await changesAfter(bench, 0)
       await bench.store.schedules.enqueue([occurrence(bench, bench.clock.now() + 2 * minute)])
-      assert.equal(await bench.store.schedules.revision(), revision)
+      assert.equal(await revisionOf(bench.store.schedules), revision)
     },
     'an occurrence that needs its schedule is not stored where that is not, or no longer, registered': async (bench) => {
       const { schedules } = bench.store
@@ -112,7 +113,7 @@ export const scheduleChanges: Group = {
       await schedules.register([stored('made')])
       assert.deepEqual(await schedules.enqueue([{ ...needing(1), version: 'v1' }]), [true])
       assert.deepEqual(await schedules.enqueue([{ ...needing(2), version: 'v2' }]), [false])
-      await schedules.remove('made')
+      await schedules.change('made', 'remove')
       assert.deepEqual(await schedules.enqueue([needing(3)]), [false])
     },
     'schedules are listed by name, or by what their names begin with, in the order of their names': async (bench) => {

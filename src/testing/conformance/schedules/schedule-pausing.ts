@@ -11,18 +11,18 @@ export const schedulePausing: Group = {
       const { schedules } = bench.store
       const [due, waiting] = await scheduled(bench, 0, 1)
       assert.ok(due && waiting)
-      assert.equal(await schedules.pause('digest'), true)
+      assert.equal(await schedules.change('digest', 'pause'), true)
       assert.deepEqual(await statesOf(bench, [due, waiting]), ['ready', undefined])
       assert.equal(await waitingCount(bench), 1)
       assert.deepEqual(await schedules.enqueue([occurrence(bench, waiting.at)]), [false])
-      assert.deepEqual(await schedules.find([waiting]), [null])
+      assert.deepEqual(await schedules.occurrences({ keys: [waiting] }), [null])
       const [listed] = await schedules.list()
       assert.deepEqual([(await standing(bench)).paused, listed?.paused], [true, true])
     },
     'a job that is due but was not looked at yet stays when its schedule is paused': async (bench) => {
       const due = await scheduled(bench, 1)
       await bench.clock.advance(minute)
-      await bench.store.schedules.pause('digest')
+      await bench.store.schedules.change('digest', 'pause')
       assert.equal((await bench.claimOne()).envelope.id, due[0]?.envelope.id)
     },
     'a pause of one schedule leaves others alone': async (bench) => {
@@ -30,19 +30,19 @@ export const schedulePausing: Group = {
       await schedules.register([entry(), entry('* * * * *', 'UTC', 'other')])
       const waiting = occurrence(bench, bench.clock.now() + minute, 'other')
       await schedules.enqueue([waiting])
-      await schedules.pause('digest')
+      await schedules.change('digest', 'pause')
       assert.deepEqual(await statesOf(bench, [waiting]), ['scheduled'])
       assert.deepEqual(await schedules.enqueue([occurrence(bench, waiting.at + minute, 'other')]), [true])
     },
     'pausing twice is pausing once, and what does not exist cannot be paused, resumed or removed': async (bench) => {
       const { schedules } = bench.store
       await schedules.register([entry()])
-      assert.deepEqual([await schedules.pause('digest'), await schedules.pause('digest')], [true, true])
-      assert.deepEqual([await schedules.resume('digest'), await schedules.resume('digest')], [true, true])
+      assert.deepEqual([await schedules.change('digest', 'pause'), await schedules.change('digest', 'pause')], [true, true])
+      assert.deepEqual([await schedules.change('digest', 'resume'), await schedules.change('digest', 'resume')], [true, true])
       assert.deepEqual(await schedules.enqueue([occurrence(bench, bench.clock.now(), 'unregistered')]), [true])
       for (const name of ['never', 'unregistered']) {
         assert.deepEqual(
-          [await schedules.pause(name), await schedules.resume(name), await schedules.remove(name)],
+          [await schedules.change(name, 'pause'), await schedules.change(name, 'resume'), await schedules.change(name, 'remove')],
           [false, false, false],
         )
       }
@@ -55,9 +55,9 @@ export const schedulePausing: Group = {
       const { schedules } = bench.store
       const [waiting] = await scheduled(bench, 3)
       assert.ok(waiting)
-      await schedules.pause('digest')
+      await schedules.change('digest', 'pause')
       await bench.clock.advance(minute)
-      await schedules.resume('digest')
+      await schedules.change('digest', 'resume')
       assert.deepEqual(await standing(bench), {
         name: 'digest',
         version: 'v1',
@@ -71,13 +71,13 @@ export const schedulePausing: Group = {
       await scheduled(bench, 1)
       const before = await standing(bench)
       await bench.clock.advance(5)
-      await bench.store.schedules.resume('digest')
+      await bench.store.schedules.change('digest', 'resume')
       assert.deepEqual(await standing(bench), before)
     },
     'a paused schedule stays paused when its expression changes': async (bench) => {
       const { schedules } = bench.store
       await schedules.register([entry()])
-      await schedules.pause('digest')
+      await schedules.change('digest', 'pause')
       await schedules.register([entry('0 0 * * *')])
       assert.equal((await standing(bench)).paused, true)
       assert.deepEqual(await schedules.enqueue([occurrence(bench, bench.clock.now())]), [false])
@@ -87,14 +87,14 @@ export const schedulePausing: Group = {
       const [late, due, waiting] = await scheduled(bench, -1, 1, 2)
       assert.ok(late && due && waiting)
       await bench.clock.advance(minute)
-      assert.equal(await schedules.remove('digest'), true)
+      assert.equal(await schedules.change('digest', 'remove'), true)
       assert.deepEqual([await schedules.list(), await schedules.standings()], [[], []])
-      assert.deepEqual(await schedules.find([late, due, waiting]), [null, null, null])
+      assert.deepEqual(await schedules.occurrences({ keys: [late, due, waiting] }), [null, null, null])
       assert.deepEqual(await statesOf(bench, [late, due, waiting]), ['skipped', 'skipped', undefined])
       assert.equal((await bench.record(due.envelope.id)).finishedAt, bench.clock.now())
       assert.deepEqual(await nonZeroCounts(bench), await reality(bench))
       await bench.assertNothingClaimable()
-      assert.equal(await schedules.remove('digest'), false)
+      assert.equal(await schedules.change('digest', 'remove'), false)
     },
     'what a removed schedule had begun goes on, also where it waits for another attempt': async (bench) => {
       const begun = await scheduled(bench, -3, -2, -1)
@@ -102,7 +102,7 @@ export const schedulePausing: Group = {
       assert.ok(retried && snoozed)
       await bench.claimOne()
       await bench.settle(bench.retry(retried, minute), bench.snooze(snoozed))
-      await bench.store.schedules.remove('digest')
+      await bench.store.schedules.change('digest', 'remove')
       assert.deepEqual(await statesOf(bench, begun), ['scheduled', 'ready', 'running'])
     },
     'a removal leaves alone what other schedules stored and what was dispatched by hand': async (bench) => {
@@ -110,7 +110,7 @@ export const schedulePausing: Group = {
       await scheduled(bench, 0)
       await schedules.enqueue([occurrence(bench, bench.clock.now(), 'other')])
       await bench.send({})
-      await schedules.remove('digest')
+      await schedules.change('digest', 'remove')
       assert.equal((await bench.claim()).length, 2)
     },
     'a run of a removed schedule goes on, and its end is not that of a new occurrence at its instant': async (bench) => {
@@ -118,19 +118,19 @@ export const schedulePausing: Group = {
       const [due] = await scheduled(bench, 0)
       assert.ok(due)
       const lease = await bench.claimOne()
-      await schedules.remove('digest')
+      await schedules.change('digest', 'remove')
       await schedules.register([entry()])
       const anew = occurrence(bench, due.at)
       assert.deepEqual(await schedules.enqueue([anew]), [true])
       await bench.settle(bench.dead(lease))
-      const [found] = await schedules.find([anew])
+      const [found] = await schedules.occurrences({ keys: [anew] })
       assert.deepEqual([found?.jobId, found?.outcome], [anew.envelope.id, null])
     },
     'a schedule that was removed while it was paused comes back unpaused': async (bench) => {
       const { schedules } = bench.store
       await schedules.register([entry()])
-      await schedules.pause('digest')
-      await schedules.remove('digest')
+      await schedules.change('digest', 'pause')
+      await schedules.change('digest', 'remove')
       await schedules.register([entry()])
       assert.equal((await standing(bench)).paused, false)
     },

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Occurrence, ScheduleEntry, ScheduleStanding } from '../../../queue/contract/schedule-store.ts'
 import type { Bench, Wanted } from '../bench.ts'
+import { revisionOf } from '../bench.ts'
 import { oddName } from '../claiming/sending.ts'
 import type { Group } from '../suite.ts'
 
@@ -83,18 +84,18 @@ export const schedules: Group = {
     },
     'the revision is another one after every change but that of occurrences': async (bench) => {
       const { schedules } = bench.store
-      const seen = [await schedules.revision()]
+      const seen = [await revisionOf(schedules)]
       const changes = [
         () => schedules.register([entry()]),
         () => schedules.register([entry('0 0 * * *')]),
         () => schedules.register([{ ...entry('0 0 * * *'), version: oddName }]),
-        () => schedules.pause('digest'),
-        () => schedules.resume('digest'),
-        () => schedules.remove('digest'),
+        () => schedules.change('digest', 'pause'),
+        () => schedules.change('digest', 'resume'),
+        () => schedules.change('digest', 'remove'),
       ]
       for (const change of changes) {
         await change()
-        const revision = await schedules.revision()
+        const revision = await revisionOf(schedules)
         assert.ok(!seen.includes(revision), `${String(change)} should have changed the revision`)
         seen.push(revision)
       }
@@ -102,19 +103,19 @@ export const schedules: Group = {
     'the revision stays where nothing has changed': async (bench) => {
       const { schedules } = bench.store
       await scheduled(bench, 0, 1)
-      const revision = await schedules.revision()
+      const revision = await revisionOf(schedules)
       await schedules.register([entry()])
-      await schedules.resume('digest')
-      await schedules.pause('never registered')
-      await schedules.remove('never registered')
+      await schedules.change('digest', 'resume')
+      await schedules.change('never registered', 'pause')
+      await schedules.change('never registered', 'remove')
       await schedules.enqueue([occurrence(bench, bench.clock.now() + 5 * minute)])
       await bench.settle(bench.done(await bench.claimOne()))
-      await schedules.forget(bench.clock.now() + 1, 10)
-      assert.equal(await schedules.revision(), revision)
-      await schedules.pause('digest')
-      const paused = await schedules.revision()
-      await schedules.pause('digest')
-      assert.equal(await schedules.revision(), paused)
+      await bench.store.sweep({ part: 'occurrences', before: bench.clock.now() + 1, limit: 10 })
+      assert.equal(await revisionOf(schedules), revision)
+      await schedules.change('digest', 'pause')
+      const paused = await revisionOf(schedules)
+      await schedules.change('digest', 'pause')
+      assert.equal(await revisionOf(schedules), paused)
     },
     'a schedule that changes together with its version counts from its change': async (bench) => {
       await bench.store.schedules.register([entry()])
@@ -125,7 +126,7 @@ export const schedules: Group = {
     'a paused schedule stays paused when its version changes': async (bench) => {
       const { schedules } = bench.store
       await schedules.register([entry()])
-      await schedules.pause('digest')
+      await schedules.change('digest', 'pause')
       await schedules.register([remade()])
       assert.equal((await standing(bench)).paused, true)
     },
@@ -137,7 +138,7 @@ export const schedules: Group = {
       await bench.clock.advance(minute)
       const occurrences = [-2, -1, 1, 2].map((minutes) => occurrence(bench, now + minutes * minute, oddName))
       await schedules.enqueue(occurrences)
-      const [, last] = await schedules.find(occurrences)
+      const [, last] = await schedules.occurrences({ keys: occurrences })
       const listed = new Map((await schedules.list()).map((each) => [each.name, each]))
       const neverRan = {
         ...entry('0 0 * * *', 'UTC', 'never-ran'),

@@ -62,7 +62,7 @@ export const withdrawing: Group = {
       const [one, two] = await bench.claim()
       assert.ok(one && two)
       await bench.settle(bench.retry(one, minute), bench.snooze(two, minute))
-      await bench.store.schedules.pause('digest')
+      await bench.store.schedules.change('digest', 'pause')
       assert.deepEqual(await statesOf(bench, begun), ['scheduled', 'scheduled'])
     },
     'a withdrawn job leaves the counts and frees its unique key': async (bench) => {

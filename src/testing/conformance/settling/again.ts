@@ -101,7 +101,7 @@ export const againRecorded: Group = {
   needs: ['store'],
   tests: {
     'its errors, its last start and its number stay, and its progress does not': async (bench) => {
-      const number = await bench.store.numbers.reserve(1)
+      const number = await bench.numbers.reserve(1)
       const id = await bench.sendOne({ number })
       await bench.settle(bench.retry(await bench.claimOne()))
       await bench.clock.advance(500)
@@ -172,10 +172,10 @@ export const againRecorded: Group = {
       const each = occurrence(bench, bench.clock.now() - minute)
       await bench.store.schedules.enqueue([each])
       await bench.settle(bench.again(await bench.claimOne(), { delayMs: 1_000, queue: 'mail' }))
-      assert.equal((await bench.store.schedules.find([each]))[0]?.outcome, null)
+      assert.equal((await bench.store.schedules.occurrences({ keys: [each] }))[0]?.outcome, null)
       await bench.clock.advance(1_000)
       await bench.settle(bench.done(await bench.claimOne()))
-      assert.equal((await bench.store.schedules.find([each]))[0]?.outcome, 'succeeded')
+      assert.equal((await bench.store.schedules.occurrences({ keys: [each] }))[0]?.outcome, 'succeeded')
     },
     'an idempotency key that it ran under is free': async (bench) => {
       const id = await bench.sendOne()

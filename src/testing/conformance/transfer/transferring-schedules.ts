@@ -10,7 +10,7 @@ export const transferringSchedules: Group = {
     'a schedule arrives with its standing, its last run and the next one': async (bench) => {
       const { schedules } = bench.store
       await schedules.register([entry(), entry('* * * * *', 'UTC', 'stopped')])
-      await schedules.pause('stopped')
+      await schedules.change('stopped', 'pause')
       const now = bench.clock.now()
       await schedules.enqueue([occurrence(bench, now)])
       await bench.settle(bench.done(await bench.claimOne()))
@@ -21,7 +21,10 @@ export const transferringSchedules: Group = {
       await copyFacts(bench, other)
       assert.deepEqual(await other.store.schedules.standings(), standings)
       assert.deepEqual(await seen(other), jobs)
-      assert.deepEqual(await other.store.schedules.recent('digest', now, 9), await schedules.recent('digest', now, 9))
+      assert.deepEqual(
+        await other.store.schedules.occurrences({ schedule: 'digest', upTo: now, limit: 9 }),
+        await schedules.occurrences({ schedule: 'digest', upTo: now, limit: 9 }),
+      )
       await handOver(other, bench)
       assert.deepEqual(await schedules.standings(), standings)
       assert.deepEqual(await seen(bench), jobs)
@@ -59,9 +62,15 @@ export const transferringSchedules: Group = {
       await handOver(bench, other)
       await other.settle(other.done(await other.claimOne()))
       await copyFacts(bench, other)
-      assert.equal((await other.store.schedules.recent('digest', now, 1))[0]?.outcome, 'succeeded')
+      assert.equal(
+        (await other.store.schedules.occurrences({ schedule: 'digest', upTo: now, limit: 1 }))[0]?.outcome,
+        'succeeded',
+      )
       await copyFacts(other, bench)
-      assert.equal((await bench.store.schedules.recent('digest', now, 1))[0]?.outcome, 'succeeded')
+      assert.equal(
+        (await bench.store.schedules.occurrences({ schedule: 'digest', upTo: now, limit: 1 }))[0]?.outcome,
+        'succeeded',
+      )
     },
   },
 }

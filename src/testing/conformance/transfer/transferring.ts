@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { treeCounts } from '../../../queue/contract/queue-counts.ts'
 import { type Bench, byGroup, times, unlimited } from '../bench.ts'
 import type { Group } from '../suite.ts'
 import { childOf, sendWaiting, waitsFor } from '../workflows/links.ts'
@@ -146,7 +147,7 @@ export const transferring: Group = {
     },
     'only what belongs to a queue leaves it, where one is named': async (bench) => {
       await bench.send({ queue: 'a' }, { queue: 'b' })
-      await bench.store.pause('b')
+      await bench.store.setPaused({ queue: 'b' }, true)
       const other = elsewhere(bench)
       const target = await transferOf(other.backend).identity()
       let after: string | null = null
@@ -160,7 +161,7 @@ export const transferring: Group = {
         (await other.store.list({ limit: 9 })).map(({ queue }) => queue),
         ['a'],
       )
-      assert.deepEqual(await other.store.pausedQueues(), [])
+      assert.deepEqual((await other.store.paused()).queues, [])
       assert.equal((await bench.store.list({ limit: 9 })).length, 1)
     },
     'to read takes nothing': async (bench) => {
@@ -238,13 +239,13 @@ export const transferringWorkflows: Group = {
       const first = await bench.sendOne({ links: { ...waitsFor([]), root } })
       await bench.sendOne({ links: { ...waitsFor([first]), root } })
       await bench.settle(bench.done(await bench.claimOne()))
-      const before = await bench.store.tree(root)
+      const before = await treeCounts(bench.store, root)
       assert.equal(before.total, 2)
       const other = elsewhere(bench)
       await handOver(bench, other)
-      assert.deepEqual(await other.store.tree(root), before)
+      assert.deepEqual(await treeCounts(other.store, root), before)
       await handOver(other, bench)
-      assert.deepEqual(await bench.store.tree(root), before)
+      assert.deepEqual(await treeCounts(bench.store, root), before)
     },
   },
 }
@@ -294,21 +295,21 @@ export const transferringKeys: Group = {
     },
     'numbers go on from the higher one': async (bench) => {
       const other = elsewhere(bench)
-      await other.store.numbers.reserve(41)
+      await other.numbers.reserve(41)
       await copyFacts(other, bench)
-      assert.equal(await bench.store.numbers.reserve(1), 42)
+      assert.equal(await bench.numbers.reserve(1), 42)
       await copyFacts(bench, other)
-      assert.equal(await other.store.numbers.reserve(1), 43)
+      assert.equal(await other.numbers.reserve(1), 43)
     },
     'queues that are paused arrive so, once': async (bench) => {
-      await bench.store.pause('default')
+      await bench.store.setPaused({ queue: 'default' }, true)
       await bench.send({})
       const other = elsewhere(bench)
       await handOver(bench, other)
-      assert.deepEqual(await other.store.pausedQueues(), ['default'])
-      await other.store.resume('default')
+      assert.deepEqual((await other.store.paused()).queues, ['default'])
+      await other.store.setPaused({ queue: 'default' }, false)
       await handOver(bench, other)
-      assert.deepEqual(await other.store.pausedQueues(), [])
+      assert.deepEqual((await other.store.paused()).queues, [])
     },
   },
 }

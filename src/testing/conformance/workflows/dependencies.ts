@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { treeCounts } from '../../../queue/contract/queue-counts.ts'
 import { times, until } from '../bench.ts'
 import type { Group } from '../suite.ts'
 import { assertStates, claimJob, die, endJob, knownEnds, sendWaiting, succeed, waitsFor } from './links.ts'
@@ -127,7 +128,7 @@ export const dependencies: Group = {
     'a blocked job can be moved to another time, and waits all the same': async (bench) => {
       const first = await bench.sendOne()
       const second = await sendWaiting(bench, [first])
-      assert.equal(await bench.store.reschedule(second, bench.clock.now() + 5_000), 'moved')
+      assert.equal((await bench.store.amend([{ id: second, runAt: bench.clock.now() + 5_000 }]))[0], 'moved')
       await assertStates(bench, { [second]: 'blocked' })
       await succeed(bench, first)
       await assertStates(bench, { [second]: 'scheduled' })
@@ -160,7 +161,7 @@ export const dependencies: Group = {
       await bench.send(...members.map((id) => ({ id, links: waitsFor([first], 'fail', { root: 'fan' }) })))
       const last = await bench.sendOne({ links: waitsFor(members, 'ignore', { root: 'fan' }) })
       await succeed(bench, first)
-      assert.equal((await bench.store.tree('fan')).counts.ready, count)
+      assert.equal((await treeCounts(bench.store, 'fan')).counts.ready, count)
       const leases = await bench.claim({ limit: count })
       assert.equal(leases.length, count)
       await bench.settle(...leases.map((lease) => bench.done(lease, { keep: true })))

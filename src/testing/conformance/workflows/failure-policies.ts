@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { FailurePolicy } from '../../../envelope/envelope.ts'
 import type { JobState } from '../../../queue/contract/job-state.ts'
+import { treeCounts } from '../../../queue/contract/queue-counts.ts'
 import { type Bench, times } from '../bench.ts'
 import type { Group } from '../suite.ts'
 import { assertStates, claimJob, die, endJob, sendWaiting, succeed, waitsFor } from './links.ts'
@@ -144,7 +145,7 @@ export const failurePolicies: Group = {
       const links = (index: number) => ({ links: waitsFor([ids[index - 1] as string], 'fail', { root: 'chain' }) })
       await bench.send(...ids.map((id, index) => ({ id, ...(index > 0 && links(index)) })))
       await die(bench, ids[0] as string)
-      const { counts } = await bench.store.tree('chain')
+      const { counts } = await treeCounts(bench.store, 'chain')
       assert.deepEqual([counts.dead, counts.blocked], [1_999, 0])
     },
     'gives a job the word of each that it waits for where they differ': async (bench) => {

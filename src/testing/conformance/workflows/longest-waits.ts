@@ -62,11 +62,11 @@ export const longestWaits: Group = {
       await bench.backend.settle([bench.done(parent, { keep: true })])
       const first = await bench.sendOne()
       const second = await sendWaiting(bench, [first])
-      assert.equal((await bench.store.mend(100)).mended, 0)
+      assert.equal((await bench.store.sweep({ part: 'waits', limit: 100 })).changed, 0)
       await assertStates(bench, { [second]: 'blocked', [parent.envelope.id]: 'blocked' })
       await die(bench, first)
       await endJob(bench, children[0] as string, (lease) => bench.done(lease))
-      assert.deepEqual(await bench.store.mend(100), { looked: 0, mended: 0 })
+      assert.deepEqual(await bench.store.sweep({ part: 'waits', limit: 100 }), { looked: 0, changed: 0 })
     },
     'an occurrence that its schedule takes back counts as failed': async (bench) => {
       const at = bench.clock.now() + 60_000
@@ -75,7 +75,7 @@ export const longestWaits: Group = {
       await bench.store.schedules.enqueue([{ schedule: 'work', at, envelope }])
       const doomed = await sendWaiting(bench, [envelope.id])
       const brave = await sendWaiting(bench, [envelope.id], 'ignore')
-      await bench.store.schedules.pause('work')
+      await bench.store.schedules.change('work', 'pause')
       await assertStates(bench, { [doomed]: 'dead', [brave]: 'ready' })
     },
     'an occurrence that is skipped before it begins counts as failed': async (bench) => {
@@ -102,9 +102,9 @@ export const longestWaits: Group = {
       })
       await bench.backend.settle([bench.done(parent)])
       const key = { schedule: 'parent', at }
-      assert.equal((await bench.store.schedules.find([key]))[0]?.outcome, null)
+      assert.equal((await bench.store.schedules.occurrences({ keys: [key] }))[0]?.outcome, null)
       await succeed(bench, child)
-      assert.equal((await bench.store.schedules.find([key]))[0]?.outcome, 'succeeded')
+      assert.equal((await bench.store.schedules.occurrences({ keys: [key] }))[0]?.outcome, 'succeeded')
     },
   },
 }

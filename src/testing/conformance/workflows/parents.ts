@@ -183,7 +183,7 @@ export const parents: Group = {
     },
     'a parent that was asked to stop makes no more children, which nobody would stop': async (bench) => {
       const { parent, children } = await runningParent(bench, ['one'])
-      assert.deepEqual(await bench.store.cancelTree(parent.envelope.id), { cancelled: 1, requested: 1, ended: 0 })
+      assert.deepEqual(await bench.store.cancel(parent.envelope.id, { tree: true }), { cancelled: 1, requested: 1, ended: 0 })
       const late = bench.envelope({ links: childOf(parent, 'two') })
       assert.deepEqual(await bench.backend.send([late]), [{ id: late.id, stored: false, refused: 'cancelled' }])
       await bench.settle(bench.cancelled(parent))
@@ -261,7 +261,7 @@ export const parents: Group = {
       ]
       for (const end of ends) {
         const { parent, children } = await runningParent(bench, ['one'])
-        await bench.store.cancelTree(parent.envelope.id)
+        await bench.store.cancel(parent.envelope.id, { tree: true })
         assert.deepEqual(await bench.backend.settle([end(parent)]), ['cancelled'])
         await assertStates(bench, { [parent.envelope.id]: 'cancelled', [children[0] as string]: 'cancelled' })
       }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { treeCounts } from '../../../queue/contract/queue-counts.ts'
 import { times } from '../bench.ts'
 import type { Group } from '../suite.ts'
 import { assertStates, childOf, claimJob, die, endJob, runningParent, sendWaiting, succeed, waitsFor } from './links.ts'
@@ -12,23 +13,23 @@ export const trees: Group = {
     'the jobs of a workflow are counted by their states': async (bench) => {
       const { parent, children } = await runningParent(bench, ['one', 'two', 'three'])
       const root = parent.envelope.id
-      assert.deepEqual(await bench.store.tree(root), { total: 4, counts: { ...none, running: 1, ready: 3 } })
+      assert.deepEqual(await treeCounts(bench.store, root), { total: 4, counts: { ...none, running: 1, ready: 3 } })
       await succeed(bench, children[0] as string)
       await bench.backend.settle([bench.done(parent)])
-      assert.deepEqual(await bench.store.tree(root), { total: 4, counts: { ...none, blocked: 1, ready: 2, succeeded: 1 } })
-      assert.deepEqual(await bench.store.tree(bench.newId()), { total: 0, counts: none })
+      assert.deepEqual(await treeCounts(bench.store, root), { total: 4, counts: { ...none, blocked: 1, ready: 2, succeeded: 1 } })
+      assert.deepEqual(await treeCounts(bench.store, bench.newId()), { total: 0, counts: none })
     },
     'those that are deleted count as long as one of the others is there': async (bench) => {
       const { parent, children } = await runningParent(bench, ['one', 'two'])
       const root = parent.envelope.id
       await bench.backend.settle([bench.done(parent)])
       await endJob(bench, children[0] as string, (lease) => bench.done(lease))
-      assert.deepEqual((await bench.store.tree(root)).counts, { ...none, blocked: 1, ready: 1, succeeded: 1 })
+      assert.deepEqual((await treeCounts(bench.store, root)).counts, { ...none, blocked: 1, ready: 1, succeeded: 1 })
       await die(bench, children[1] as string)
       assert.equal(await bench.store.remove({ state: 'dead', ids: [children[1] as string], limit: 1 }), 1)
-      assert.deepEqual((await bench.store.tree(root)).counts, { ...none, dead: 2, succeeded: 1 })
+      assert.deepEqual((await treeCounts(bench.store, root)).counts, { ...none, dead: 2, succeeded: 1 })
       assert.equal(await bench.store.remove({ state: 'dead', limit: 10 }), 1)
-      assert.equal((await bench.store.tree(root)).total, 0)
+      assert.equal((await treeCounts(bench.store, root)).total, 0)
     },
     'each job tells its parent and its root, and a list can be of one workflow': async (bench) => {
       const { parent, children } = await runningParent(bench, ['one'])
@@ -53,7 +54,7 @@ export const trees: Group = {
       const muchLater = await sendWaiting(bench, [after], 'ignore')
       const other = await bench.sendOne()
       await bench.backend.settle([bench.done(parent, { keep: true })])
-      assert.deepEqual(await bench.store.cancelTree(root), { cancelled: 5, requested: 1, ended: 1 })
+      assert.deepEqual(await bench.store.cancel(root, { tree: true }), { cancelled: 5, requested: 1, ended: 1 })
       await assertStates(bench, {
         [root]: 'cancelled',
         [done]: 'succeeded',
@@ -71,7 +72,7 @@ export const trees: Group = {
     'cancelling a child with what it made leaves the rest to the failure policy of its parent': async (bench) => {
       const { parent, children } = await runningParent(bench, ['one', 'two'])
       await bench.backend.settle([bench.done(parent, { keep: true })])
-      assert.deepEqual(await bench.store.cancelTree(children[0] as string), { cancelled: 1, requested: 0, ended: 0 })
+      assert.deepEqual(await bench.store.cancel(children[0] as string, { tree: true }), { cancelled: 1, requested: 0, ended: 0 })
       await assertStates(bench, { [parent.envelope.id]: 'dead', [children[1] as string]: 'ready' })
     },
     'cancelling by the name of a workflow ends all of its jobs': async (bench) => {
@@ -80,14 +81,14 @@ export const trees: Group = {
       await bench.send(...members.map((id) => ({ id, links: waitsFor([], 'fail', { root }) })))
       const last = await bench.sendOne({ links: waitsFor(members, 'ignore', { root }) })
       await succeed(bench, members[0] as string)
-      assert.deepEqual(await bench.store.cancelTree(root), { cancelled: 3, requested: 0, ended: 1 })
+      assert.deepEqual(await bench.store.cancel(root, { tree: true }), { cancelled: 3, requested: 0, ended: 1 })
       await assertStates(bench, { [last]: 'cancelled' })
-      assert.deepEqual(await bench.store.cancelTree(bench.newId()), { cancelled: 0, requested: 0, ended: 0 })
+      assert.deepEqual(await bench.store.cancel(bench.newId(), { tree: true }), { cancelled: 0, requested: 0, ended: 0 })
     },
     'an ordinary job is a tree of its own when it is cancelled': async (bench) => {
       const id = await bench.sendOne()
-      assert.deepEqual(await bench.store.cancelTree(id), { cancelled: 1, requested: 0, ended: 0 })
-      assert.deepEqual(await bench.store.cancelTree(id), { cancelled: 0, requested: 0, ended: 1 })
+      assert.deepEqual(await bench.store.cancel(id, { tree: true }), { cancelled: 1, requested: 0, ended: 0 })
+      assert.deepEqual(await bench.store.cancel(id, { tree: true }), { cancelled: 0, requested: 0, ended: 1 })
     },
   },
 }

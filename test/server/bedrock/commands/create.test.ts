@@ -14,7 +14,7 @@ describe('CreateJob', () => {
     const data = '{ "b": 12345678901234567890,  "a":[1.50] }'
     expect((await ask('CreateJob', { name: 'a', data })).body).toBe('{"jobID":1}')
     expect((await ask('CreateJob', { name: 'a' })).body).toBe('{"jobID":2}')
-    const [id] = await backend.store.numbers.find([1])
+    const [id] = await backend.store.numbers!.find([1])
     expect((await backend.store.get(id as string))?.payload).toBe(data)
     expect((await ask('GetJob', { name: 'a' })).body).toContain(`"data":${data},`)
   })

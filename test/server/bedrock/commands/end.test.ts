@@ -31,7 +31,7 @@ describe('FinishJob', () => {
     expect((await ask('FinishJob', { jobID: 1, data: { all: 'good' } })).status).toBe('200 OK')
     expect((await ask('QueryJob', { jobID: 1 })).status).toBe('404 No job with this jobID')
     expect((await ask('FinishJob', { jobID: 1 })).status).toBe('404 No job with this jobID')
-    const [id] = await backend.store.numbers.find([1])
+    const [id] = await backend.store.numbers!.find([1])
     expect(await backend.store.get(id as string)).toMatchObject({ state: 'succeeded', result: '{"all":"good"}' })
   })
 
@@ -181,7 +181,7 @@ describe('FailJob', () => {
     const { ask, backend } = await running()
     expect((await ask('FailJob', { jobID: 1, data: { error: 'no such user' } })).status).toBe('200 OK')
     expect((await ask('QueryJob', { jobID: 1 })).json).toMatchObject({ state: 'FAILED', data: { error: 'no such user' } })
-    const [id] = await backend.store.numbers.find([1])
+    const [id] = await backend.store.numbers!.find([1])
     expect((await backend.store.get(id as string))?.errors[0]?.message).toBe('no such user')
     expect((await ask('FailJob', { jobID: 1 })).status).toBe('405 Can only fail RUNNING or RUNQUEUED jobs')
   })

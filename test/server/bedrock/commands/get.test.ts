@@ -77,7 +77,7 @@ describe('GetJob', () => {
   test('a forged job is never handed out', async () => {
     const { ask, backend } = await served({ program: { signingKey: 'a key for this test alone' } })
     await ask('CreateJob', { name: 'a', data: { amount: 1 } })
-    const [id] = await backend.store.numbers.find([1])
+    const [id] = await backend.store.numbers!.find([1])
     const record = await backend.store.get(id as string)
     const forged = { ...record, payload: '{"amount":1000}', identity: '[]', signature: 'x', links: null, uniqueUntil: 'ended' }
     await backend.store.amend([{ id: id as string, expected: null, envelope: forged as never }])
@@ -90,7 +90,7 @@ describe('GetJobs', () => {
   test('puts aside what cannot be handed out, and hands out the rest', async () => {
     const { ask, backend } = await served()
     for (const name of ['a', 'b', 'c']) await ask('CreateJob', { name, retryAfter: '+1 HOUR' })
-    const [id] = await backend.store.numbers.find([2])
+    const [id] = await backend.store.numbers!.find([2])
     const record = await backend.store.get(id as string)
     const payload = `{"deep":${'['.repeat(200_000)}${']'.repeat(200_000)}}`
     const identity = JSON.stringify([1, id, 'b', 'b', 'default', 5, 0, null, false, null, record?.meta])

@@ -118,8 +118,8 @@ describe('a child that is held back', () => {
   test('is found by a server that was started after its parent had ended', async () => {
     const server = await family()
     await server.stop()
-    const [id] = await server.backend.store.numbers.find([1])
-    const [lease] = await server.backend.store.leasesOf([id as string])
+    const [id] = await server.backend.store.numbers!.find([1])
+    const [lease] = await server.backend.store.leases({ ids: [id as string] })
     await server.backend.settle([{ token: lease?.token as string, kind: 'done', result: null, keep: false }])
     const next = await server.restart()
     expect(await states(next)).toEqual(['PAUSED', 'PAUSED'])
