@@ -4,13 +4,13 @@ import { refuseUnknownOptions } from '../core/options.ts'
 import { workingFolder } from '../core/process/environment.ts'
 import type { JobContext } from '../definition/context.ts'
 import type { Middleware, RunMiddleware } from '../definition/middleware.ts'
+import { type CancellingDeps, cancelJob, cancelTree } from '../execution/end/cancelling.ts'
 import { detailsOf, type EventDetail, type EventDetails } from '../execution/event-details.ts'
 import { type JobEventName, refuseUnheard, type TreadleEvents } from '../execution/events.ts'
 import type { JobEvents } from '../execution/job-events.ts'
 import { insideIsolate } from '../isolation/inside.ts'
 import type { QueueBackend } from '../queue/contract/contract.ts'
 import { coordinationMissing } from '../queue/contract/missing-coordination.ts'
-import { cancelOutcome } from '../queue/contract/queue-counts.ts'
 import type { JobStore, Pausable } from '../queue/contract/store.ts'
 import type { Upkeep } from '../queue/contract/upkeep.ts'
 import { queueClock } from '../queue/time/queue-clock.ts'
@@ -217,7 +217,9 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
   }
 
   /** Opens the queue now and migrates its schema. With a signal, it waits for an unreachable database until the signal aborts. */
-  async open({ wait }: { readonly wait?: AbortSignal } = {}): Promise<QueueBackend> {
+  async open(options: { readonly wait?: AbortSignal } = {}): Promise<QueueBackend> {
+    refuseUnknownOptions(options, ['wait'], 'open')
+    const { wait } = options
     const opened = wait === undefined ? this.#opening.open() : this.#opening.openWhenReachable({ signal: wait })
     return (await opened).backend
   }
@@ -276,6 +278,7 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
 
   /** Ends `work()` and `run()` in stages: stops claiming jobs, waits for the running ones, aborts them, and releases the rest. */
   async stop(options: StopOptions = {}): Promise<void> {
+    refuseUnknownOptions(options, ['abort'], 'stop')
     await Promise.all(this.#made.map((each) => each.#workings.stop(options)))
   }
 
@@ -335,7 +338,9 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
    * Deletes ended jobs now: those whose retention has expired, or with `olderThan`, all that ended longer ago than that. Returns
    * how many.
    */
-  async prune({ olderThan }: PruneOptions = {}): Promise<number> {
+  async prune(options: PruneOptions = {}): Promise<number> {
+    refuseUnknownOptions(options, ['olderThan'], 'prune')
+    const { olderThan } = options
     const { backend, settings } = await this.dispatcher.opened()
     const retention = olderThan === undefined ? retentionOf(this.registry, settings.keep) : keptFor(olderThan)
     return prune(backend, retention, queueClock(backend, settings.clock))
@@ -489,13 +494,17 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
       recordsFrom: async () => (await this.#opening.use()).backend.recordsFrom ?? 'send',
       store: () => this.store(),
       cancel: async (id) => {
-        const answer = cancelOutcome(await (await this.store()).cancel(id))
+        const answer = await cancelJob(id, await this.#cancelling())
         if (answer === 'requested') await this.#workings.cancel(id)
         return answer
       },
-      cancelTree: async (id) => (await this.store()).cancel(id, { tree: true }),
+      cancelTree: async (id) => cancelTree(id, await this.#cancelling()),
       ended: (id, clock, longestMs, signal) => waiters.ended(id, clock, longestMs, signal),
     }
+  }
+
+  async #cancelling(): Promise<CancellingDeps> {
+    return { store: await this.store(), events: this.#events, keys: (await this.#opening.use()).keys }
   }
 
   async #newWorking(wait?: WaitOptions): Promise<Working> {

@@ -1,6 +1,7 @@
 import type { ConnectionOptions } from 'node:tls'
 import { TreadleError } from '../core/errors.ts'
 import { refuseUnknownOptions } from '../core/options.ts'
+import { parseExact, unmarked } from '../core/text/exact-json.ts'
 import { type Json, toJson } from '../core/text/json.ts'
 import { type Clock, pause, systemClock } from '../core/time/clock.ts'
 import { type Duration, parseDuration } from '../core/time/duration.ts'
@@ -60,8 +61,10 @@ export class BedrockClient implements AsyncDisposable {
   readonly #token: string | undefined
   readonly #timeoutMs: number
   readonly #clock: Clock
+  readonly #parse: (text: string) => unknown
 
-  constructor(options: BedrockClientOptions = {}) {
+  /** An exact client keeps large numbers as they are, for a program that passes them on: see `exact-json.ts`. */
+  constructor(options: BedrockClientOptions = {}, { isExact = false }: { readonly isExact?: boolean } = {}) {
     refuseUnknownOptions(options, known, 'The client of a job server')
     const { host = '127.0.0.1', port = defaultPort, tls = false, timeout = defaultTimeout, clock = systemClock } = options
     if (!Number.isInteger(port) || port < 1 || port > 65_535) {
@@ -71,6 +74,7 @@ export class BedrockClient implements AsyncDisposable {
     this.#token = options.token
     this.#timeoutMs = parseDuration(timeout, 'timeout')
     this.#clock = clock
+    this.#parse = isExact ? parseExact : JSON.parse
   }
 
   /** Returns the id of the new job, or of the existing job if it is unique. */
@@ -102,7 +106,7 @@ export class BedrockClient implements AsyncDisposable {
   /** Undefined if there is no such job. */
   async queryJob(jobID: number, options?: BedrockCallOptions): Promise<BedrockJobState | undefined> {
     const response = await this.request('QueryJob', { jobID }, options)
-    return response.status === 404 ? undefined : parsed<BedrockJobState>('QueryJob', response)
+    return response.status === 404 ? undefined : this.#parsed<BedrockJobState>('QueryJob', response)
   }
 
   async finishJob(jobID: number, changes: { readonly data?: Json } = {}, options?: BedrockCallOptions): Promise<void> {
@@ -179,11 +183,20 @@ export class BedrockClient implements AsyncDisposable {
     const called = { waitMs, ...(signal !== undefined && { signal }) }
     const response = await this.request(method, { ...headers, ...waiting }, called)
     const isNone = response.status === 404 || response.status === 303 || (response.status === 555 && waitMs > 0)
-    return isNone ? undefined : parsed<object>(method, response)
+    return isNone ? undefined : this.#parsed<object>(method, response)
   }
 
   async #json<Answer>(method: string, headers: BedrockHeaders, options?: BedrockCallOptions): Promise<Answer> {
-    return parsed<Answer>(method, await this.request(method, headers, options))
+    return this.#parsed<Answer>(method, await this.request(method, headers, options))
+  }
+
+  #parsed<Answer>(method: string, response: BedrockResponse): Answer {
+    const { body } = succeeded(method, response)
+    try {
+      return this.#parse(body) as Answer
+    } catch (cause) {
+      throw new TreadleError('SERVER_UNREACHABLE', `What the job server answered to ${method} is not JSON`, { cause })
+    }
   }
 
   async #ask(method: string, headers: BedrockHeaders, options?: BedrockCallOptions): Promise<BedrockResponse> {
@@ -196,17 +209,8 @@ function succeeded(method: string, response: BedrockResponse): BedrockResponse {
   return response
 }
 
-function parsed<Answer>(method: string, response: BedrockResponse): Answer {
-  const { body } = succeeded(method, response)
-  try {
-    return JSON.parse(body) as Answer
-  } catch (cause) {
-    throw new TreadleError('SERVER_UNREACHABLE', `What the job server answered to ${method} is not JSON`, { cause })
-  }
-}
-
 function json(value: unknown): string {
-  return toJson(value, { what: 'data of a job', maxBytes: maxDataBytes })
+  return unmarked(toJson(value, { what: 'data of a job', maxBytes: maxDataBytes }))
 }
 
 function optionalJson(value: unknown): string | undefined {

@@ -14,7 +14,7 @@ export interface NewBedrockJob {
   readonly jobPriority?: BedrockPriority
   /** At most one job with this name. */
   readonly unique?: boolean
-  /** False merges the data into that of an existing unique job. */
+  /** False leaves an existing unique job as it is. Otherwise the data is merged into its own. */
   readonly overwrite?: boolean
   readonly parentJobID?: number
   /** Such as `+5 MINUTES`: the job can be claimed again if it has not ended by then. */

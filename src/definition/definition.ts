@@ -1,8 +1,16 @@
+import { suggestion } from '../core/options.ts'
 import { shown } from '../core/text/shown.ts'
 import { type Duration, parseDuration } from '../core/time/duration.ts'
 import type { Instant } from '../core/time/instant.ts'
 import { calendarSchedule } from '../scheduling/calendar/calendar-schedule.ts'
-import { defaultMisfire, type MisfirePolicy, misfirePolicy } from '../scheduling/misfire.ts'
+import {
+  defaultMisfire,
+  type MisfireKind,
+  type MisfireOptions,
+  type MisfirePolicy,
+  misfireKinds,
+  misfirePolicy,
+} from '../scheduling/misfire.ts'
 import { describedSchedule, type ScheduleExpression } from '../scheduling/saying/expression.ts'
 import type { Schedule } from '../scheduling/schedule.ts'
 import { type DefinitionFields, definitionDefaults, type Keep } from './fields.ts'
@@ -51,6 +59,7 @@ export class JobDefinition<Input = unknown, Result = unknown> {
 
   /** Completes the fields with the rules of its program, if it has one. */
   constructor(given: GivenFields, rules: ProgramRules = noRules) {
+    refuse(`Job ${JSON.stringify(given.job)}`, unknownFields(given))
     this.#said = saidFields(given)
     const fields = completeFields(this.#said, rules)
     refuse(`Job ${JSON.stringify(fields.job)}`, problemsOf(fields))
@@ -189,8 +198,8 @@ export class JobDefinition<Input = unknown, Result = unknown> {
     return this.with({ rate })
   }
 
-  withGroup(group: Grouping | null): JobDefinition<Input, Result> {
-    return this.with({ group })
+  withGroup(group: (Pick<Grouping, 'key'> & Partial<Grouping>) | null): JobDefinition<Input, Result> {
+    return this.with({ group: group === null ? null : { concurrency: null, rate: null, ...group } })
   }
 
   withSingleInstance(singleInstance = true): JobDefinition<Input, Result> {
@@ -241,8 +250,10 @@ export class JobDefinition<Input = unknown, Result = unknown> {
     return this.with({ overlap })
   }
 
-  withMisfire(misfire: MisfirePolicy | null): JobDefinition<Input, Result> {
-    return this.with({ misfire })
+  /** As the builder's `misfire()`, or a policy of another definition. */
+  withMisfire(misfire: MisfireKind | MisfirePolicy | null, options?: MisfireOptions): JobDefinition<Input, Result> {
+    const isPolicy = misfire === null || (typeof misfire === 'object' && misfireKinds.includes(misfire.kind))
+    return this.with({ misfire: isPolicy ? misfire : misfirePolicy(misfire as MisfireKind, options) })
   }
 
   withAfter(...after: readonly string[]): JobDefinition<Input, Result> {
@@ -276,6 +287,19 @@ export class JobDefinition<Input = unknown, Result = unknown> {
   withKeep(keep: Partial<Keep>): JobDefinition<Input, Result> {
     return this.with({ keep })
   }
+}
+
+const fieldNames = ['job', 'name', 'handler', ...Object.keys(definitionDefaults)]
+
+/** A misspelt field would be ignored in silence. */
+function unknownFields(given: GivenFields): readonly string[] {
+  const unknown = Object.keys(given).filter((name) => !fieldNames.includes(name))
+  return unknown.map((name) => `it has no field "${name}"${nearest(name)}`)
+}
+
+function nearest(name: string): string {
+  const method = `with${name.charAt(0).toUpperCase()}${name.slice(1)}`
+  return method in JobDefinition.prototype ? `: say it with ${method}()` : suggestion(name, fieldNames)
 }
 
 function saidFields({ handler, ...given }: GivenFields): SaidFields {

@@ -1,4 +1,4 @@
-import { type BedrockClient, bedrockClient } from '../client/bedrock-client.ts'
+import { BedrockClient } from '../client/bedrock-client.ts'
 import type { BedrockJob } from '../client/bedrock-job.ts'
 import { messageOf } from '../core/errors.ts'
 import { pause, stopwatch } from '../core/time/clock.ts'
@@ -41,8 +41,8 @@ class Manager {
     const address = { host, port, tls, clock, ...(token !== undefined && { token }) }
     this.#config = config
     this.#room = new Room(config)
-    this.#asking = bedrockClient(address)
-    this.#telling = bedrockClient(address)
+    this.#asking = new BedrockClient(address, { isExact: true })
+    this.#telling = new BedrockClient(address, { isExact: true })
   }
 
   async run(): Promise<ManagerReport> {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { configProblems } from '../../src/app/config/config.ts'
-import { treadle } from '../../src/app/treadle.ts'
+import { type Treadle, treadle } from '../../src/app/treadle.ts'
 import { silentLogger } from '../../src/core/logger.ts'
 import { openEnvelope } from '../../src/envelope/envelope.ts'
 import { KeyRing } from '../../src/envelope/keys/key-ring.ts'
@@ -14,6 +14,32 @@ import type { JobRecord } from '../../src/queue/contract/store.ts'
 import { JobService } from '../../src/server/jobs/job-service.ts'
 import { world } from '../world.ts'
 import { runScript } from './child.ts'
+
+describe('a misspelt option', () => {
+  it.each([
+    ['result', (jobs: Treadle, id: string) => jobs.handle(id).result({ timout: '1s' } as never)],
+    ['cancel', (jobs: Treadle, id: string) => jobs.handle(id).cancel({ trees: true } as never)],
+    ['stop', (jobs: Treadle) => jobs.stop({ abrt: true } as never)],
+    ['open', (jobs: Treadle) => jobs.open({ waits: true } as never)],
+    ['prune', (jobs: Treadle) => jobs.prune({ older: '1d' } as never)],
+  ])('of %s is refused', async (_, call) => {
+    const { jobs } = world()
+    const { id } = await jobs.define('job', () => {}).dispatch()
+    await expect(call(jobs, id)).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: expect.stringContaining('unknown option'),
+    })
+  })
+
+  it('of events is refused with the options that there are', async () => {
+    const { jobs } = world()
+    expect(() => jobs.events({ kind: 'job:dead' } as never)).toThrow(/known: types, .* signal\)/)
+  })
+
+  it('a handle needs an id', () => {
+    expect(() => world().jobs.handle(undefined as never)).toThrow('handle() takes the id of a job or a workflow, got undefined')
+  })
+})
 
 describe('the options of a program', () => {
   it('X21: must hold a key for a queue that others can write to, or say that there is none', async () => {

@@ -75,6 +75,10 @@ interface Worked {
 
 const maxResultBytes = 1024 * 1024
 
+function ownerOf(name: string | null): string {
+  return `${name ?? hostName()}:${processId()}:${randomToken().slice(0, 6)}`
+}
+
 /** A worker together with its scheduler and maintenance, from start to end. */
 export class Working {
   readonly #deps: WorkingDeps
@@ -84,7 +88,7 @@ export class Working {
   #worker: Worker | undefined
   #ended: Promise<unknown> | undefined
   /** Identifies the worker to people and to the database. */
-  readonly #owner = `${hostName()}:${processId()}:${randomToken().slice(0, 6)}`
+  #owner = ownerOf(null)
 
   constructor(deps: WorkingDeps) {
     this.#deps = deps
@@ -205,6 +209,7 @@ export class Working {
   #newWorker(options: DaemonOptions | RunOptions, kind: WorkKind): Worker {
     const { backend, keys, settings, events, registry, pace, dispatchChild, givenFunctions, telemetry, observers } = this.#deps
     const config = workerConfig(options, kind)
+    this.#owner = ownerOf(config.name)
     refuseUnknown(config.jobs ?? [], registry)
     if (!registry.definitions().some(({ fields }) => fields.handler !== null)) {
       throw new TreadleError('CONFIG_INVALID', 'There is nothing to run: no job is defined. Call define() first.')

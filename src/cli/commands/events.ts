@@ -1,7 +1,9 @@
 import { type Command, Option } from 'commander'
+import { messageOf } from '../../core/errors.ts'
 import { type EventDetail, eventDetailNames } from '../../execution/event-details.ts'
 import { eventNames } from '../../execution/events.ts'
 import { examples } from '../examples.ts'
+import { UsageError } from '../failure.ts'
 import { queueEventJson, queueEventLine } from '../output/event-lines.ts'
 import { refuseMissing } from '../project.ts'
 import { lookOnly, withProject } from '../session.ts'
@@ -62,11 +64,20 @@ async function followEvents(command: Command, options: EventsCommandOptions): Pr
       )
       const given = { job, queue, tag, id, types, include }
       const filter = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
-      const events = jobs.events({ ...filter, signal, decrypt: false })
+      const events = asUsage(() => jobs.events({ ...filter, signal, decrypt: false }))
       await events.listening
       out.note('listening; press Ctrl-C to end')
       for await (const event of events) out.line(out.json ? queueEventJson(event) : queueEventLine(event, out.colours))
     },
     lookOnly,
   )
+}
+
+/** What the library refuses came from the command line. */
+function asUsage<Answer>(call: () => Answer): Answer {
+  try {
+    return call()
+  } catch (thrown) {
+    throw new UsageError(messageOf(thrown))
+  }
 }

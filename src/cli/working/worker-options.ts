@@ -9,6 +9,7 @@ import { collect, duration, queues, share, wholeNumber } from '../values.ts'
 
 /** The options shared by the commands that run jobs. */
 export interface WorkerCommandOptions {
+  readonly name?: string
   readonly concurrency?: number
   readonly queue?: readonly string[]
   readonly job?: readonly string[]
@@ -21,6 +22,7 @@ export interface WorkerCommandOptions {
 
 export function workerOptions(command: Command): Command {
   return command
+    .option('--name <name>', 'what to call this worker in lists and logs (default: the name of the host)')
     .option('--concurrency <n>', 'maximum concurrent jobs (default: 10)', wholeNumber(1, 10_000))
     .option('--queue <queue>', 'only take jobs from this queue; can be repeated', queues)
     .option('--job <job>', "only jobs with this name, or matching a pattern such as 'mail-*'; can be repeated", collect)
@@ -33,9 +35,10 @@ export function workerOptions(command: Command): Command {
 
 /** Only the options given on the command line; the rest is left to the config and the defaults. */
 export function givenWorkerOptions(options: WorkerCommandOptions, command: Command): Pick<RunOptions, CommonName> {
-  const { concurrency, queue, job, lease, ageing, maxLoad, scheduler, single } = options
+  const { name, concurrency, queue, job, lease, ageing, maxLoad, scheduler, single } = options
   const { backend } = command.optsWithGlobals<GlobalOptions>()
   return {
+    ...(name !== undefined && { name }),
     ...(concurrency !== undefined && { concurrency }),
     ...(queue && { queues: queue }),
     ...(job && { jobs: job }),
@@ -48,7 +51,7 @@ export function givenWorkerOptions(options: WorkerCommandOptions, command: Comma
   }
 }
 
-type CommonName = 'concurrency' | 'queues' | 'jobs' | 'lease' | 'ageing' | 'maxLoad' | 'scheduler' | 'backend'
+type CommonName = 'name' | 'concurrency' | 'queues' | 'jobs' | 'lease' | 'ageing' | 'maxLoad' | 'scheduler' | 'backend'
 
 /** The library knows the valid ranges; values that it rejects from the command line alone are usage errors. */
 export function refuseWrongValues(given: DaemonOptions & RunOptions, kind: WorkKind): void {

@@ -1,3 +1,4 @@
+import type { Logger } from '../../core/logger.ts'
 import type { Clock } from '../../core/time/clock.ts'
 import type { JobDefinition, Keep } from '../../definition/definition.ts'
 import type { Envelope, Identity } from '../../envelope/envelope.ts'
@@ -31,15 +32,18 @@ export interface EndingDeps {
   /** Releases the children that are held back for a job; undefined if none ever are. */
   readonly releaseChildren?: (parent: string) => Promise<unknown>
   /** Called with what was stored, for counting. */
-  readonly onEnded?: (lease: EndedLease, outcome: Outcome, receipt: FinalReceipt) => void
+  readonly onEnded?: (lease: EndedLease, outcome: Outcome, receipt: FinalReceipt) => void | Promise<void>
 }
 
 /** The lease of a run that is over. A stored job can be used as its envelope. */
 export interface EndedLease extends Pick<Lease, 'token' | 'attempt' | 'linked'> {
   /** Absent if unknown. */
   readonly claimedAt?: number
-  /** The signature may be absent if the job is known to have had one when it was claimed. */
-  readonly envelope: Pick<Envelope, 'id' | 'job' | 'identity'> & Partial<Pick<Envelope, 'signature'>>
+  /**
+   * The signature may be absent if the job is known to have had one when it was claimed. The rest is for the details of events.
+   */
+  readonly envelope: Pick<Envelope, 'id' | 'job' | 'identity'> &
+    Partial<Pick<Envelope, 'signature' | 'payload' | 'createdAt' | 'runAt'>>
 }
 
 /** Options for the end of this run, besides its outcome. */
@@ -99,7 +103,7 @@ async function endWithOthers(
   // Must happen before its slot is free.
   await skipBehind(outcome, scheduled, deps)
   const receipt = await settle(settlement, lease, deps)
-  deps.onEnded?.(lease, outcome, receipt)
+  await deps.onEnded?.(lease, outcome, receipt)
   const isAlone = settlement.kind === 'done' && settlement.alone === true
   const isLeft = (receipt === 'blocked' && !isAlone) || receipt === 'failed' || receipt === 'cancelled'
   if (isLeft || (receipt === 'applied' && (outcome.kind === 'dead' || outcome.kind === 'cancelled')))
@@ -142,7 +146,7 @@ export function outcomeOfFailed(
   { maxRetries }: Pick<Identity, 'maxRetries'>,
   definition: JobDefinition,
   attempt: number,
-  { clock }: Pick<EndingDeps, 'clock'>,
+  { clock, services }: Pick<EndingDeps, 'clock'> & { readonly services?: { readonly logger: Logger } },
   delayMs?: number,
 ): Outcome {
   const outcome = outcomeOfFailure(error, {
@@ -150,6 +154,7 @@ export function outcomeOfFailed(
     attempt,
     maxAttempts: maxAttemptsOf({ maxRetries }, definition),
     random: () => clock.random(),
+    warn: (problem) => services?.logger.warn(`Job "${definition.job}": ${problem}`),
   })
   return outcome.kind === 'retry' && delayMs !== undefined ? { ...outcome, delayMs } : outcome
 }

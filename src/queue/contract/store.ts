@@ -105,6 +105,8 @@ export interface Amendment {
    * but if the lease is lost, the job comes back with the new one.
    */
   readonly inAnyState?: true
+  /** A job that waits for others, such as its children, waits for them no more. */
+  readonly unblocks?: true
   /** Keep the job's current time, whatever the envelope says: it may have been moved since the envelope was made. */
   readonly keepsTime?: true
 }

@@ -38,6 +38,52 @@ it('a job that another program makes and does over HTTP is told as well', async 
   await events.return()
 })
 
+it('the events of a job that a remote worker does have its payload, its result and its timings', async () => {
+  const place = await serving()
+  const { client } = place
+  const events = client.events({ job: 'mail', include: ['payload', 'result', 'timings'] })
+  const first = events.next()
+  await listening(place)
+  const take2 = async () => (await client.leases.take({ jobs: ['mail'] }))[0]
+  await client.jobs.create({ job: 'mail', payload: { to: 'ada' } })
+  const given = await take2()
+  await client.leases.settle(given?.id ?? '', { token: given?.token ?? '', outcome: 'release' })
+  const lease = await take2()
+  await client.leases.settle(lease?.id ?? '', { token: lease?.token ?? '', outcome: 'done', result: 7 })
+  const failing = await client.jobs.create({ job: 'mail', payload: { to: 'grace' } })
+  const failed = await take2()
+  const error = { message: 'no such address' }
+  await client.leases.settle(failing.id, { token: failed?.token ?? '', outcome: 'dead', error })
+  const told = [(await first).value as ServerEvent, ...(await take(events, 7))]
+  expect(told.map(({ type, payload }) => [type, payload])).toEqual([
+    ['job:dispatched', { to: 'ada' }],
+    ['job:started', { to: 'ada' }],
+    ['job:snoozed', { to: 'ada' }],
+    ['job:started', { to: 'ada' }],
+    ['job:succeeded', { to: 'ada' }],
+    ['job:dispatched', { to: 'grace' }],
+    ['job:started', { to: 'grace' }],
+    ['job:dead', { to: 'grace' }],
+  ])
+  expect(told[4]).toMatchObject({ result: 7, timings: { createdAt: expect.any(String), durationMs: expect.any(Number) } })
+  await events.return()
+})
+
+it('a waiting job that is cancelled or deleted over HTTP is told', async () => {
+  const place = await serving()
+  const { client } = place
+  const events = client.events({ types: 'job:cancelled' })
+  const first = events.next()
+  await listening(place)
+  const cancelled = await client.jobs.create({ job: 'mail', payload: null })
+  await client.jobs.cancel(cancelled.id)
+  const deleted = await client.jobs.create({ job: 'mail', payload: null })
+  await client.jobs.delete(deleted.id)
+  const told = [(await first).value as ServerEvent, ...(await take(events, 1))]
+  expect(told.map(({ id }) => id)).toEqual([cancelled.id, deleted.id])
+  await events.return()
+})
+
 it('a token sees the events of its own jobs alone, and none of workers and schedules', async () => {
   const tokens = [
     { role: 'read', secret: 'post', queues: ['post'] },

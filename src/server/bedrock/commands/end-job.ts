@@ -1,3 +1,4 @@
+import { exactText } from '../../../core/text/exact-json.ts'
 import { jsonOf, objectOf } from '../../../envelope/bedrock-data.ts'
 import { end, outcomeOfDone } from '../../../execution/end/end.ts'
 import { nextRunAt } from '../../../execution/end/repeating.ts'
@@ -102,5 +103,5 @@ const onlyRunning = 'Can only fail RUNNING or RUNQUEUED jobs'
 function messageIn(data: string | undefined): string {
   const { error, message, exceptionMessage } = objectOf(data ?? '{}') ?? {}
   const said = [error, message, exceptionMessage].find((value) => typeof value === 'string' && value !== '')
-  return (said as string | undefined) ?? 'Its worker has failed it'
+  return typeof said === 'string' ? exactText(said) : 'Its worker has failed it'
 }

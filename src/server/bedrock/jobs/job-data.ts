@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { writeExact } from '../../../core/text/exact-json.ts'
 import { jsonOf, objectOf, withMembers } from '../../../envelope/bedrock-data.ts'
 import { Refusal } from '../wire/refusal.ts'
 
@@ -17,7 +18,7 @@ const maxDepth = 100
 
 /** RFC 7396: members of the patch replace existing ones, and null removes them. */
 export function merged(text: string, patch: string): string {
-  return JSON.stringify(merge(jsonOf(text), jsonOf(patch), 0))
+  return writeExact(merge(jsonOf(text), jsonOf(patch), 0))
 }
 
 function merge(target: unknown, patch: unknown, depth: number): unknown {
