@@ -92,7 +92,7 @@ describe('a tick', () => {
   test('stores all occurrences in one call', async () => {
     const { scheduler, store } = world({ definitions: [job('a', '* * * * *'), job('b', '* * * * *'), job('c', '0 5 * * *')] })
     expect(await scheduler.tick()).toEqual({ enqueued: 5, nextAt: startMs + minute, failed: 0 })
-    expect(store.calls).toEqual(['register', 'standings', 'enqueue', 'forget'])
+    expect(store.calls).toEqual(['register', 'standings', 'enqueue', 'sweep'])
   })
 
   test('does not call the store where there is nothing new', async () => {
