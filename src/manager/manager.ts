@@ -1,5 +1,5 @@
-import { type BedrockClient, bedrockClient } from '../client/bedrock-client.ts'
-import type { BedrockJob } from '../client/bedrock-job.ts'
+import { type BedrockClient, bedrockClient } from '../client/bedrock/client.ts'
+import type { BedrockJob } from '../client/bedrock/job.ts'
 import { messageOf } from '../core/errors.ts'
 import { pause, stopwatch } from '../core/time/clock.ts'
 import type { ManagerReport } from './events.ts'

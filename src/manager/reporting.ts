@@ -1,5 +1,5 @@
-import type { BedrockClient } from '../client/bedrock-client.ts'
-import type { BedrockJob, BedrockRetry } from '../client/bedrock-job.ts'
+import type { BedrockClient } from '../client/bedrock/client.ts'
+import type { BedrockJob, BedrockRetry } from '../client/bedrock/job.ts'
 import { messageOf } from '../core/errors.ts'
 import { type Clock, pause } from '../core/time/clock.ts'
 import { isOutage } from './outage.ts'

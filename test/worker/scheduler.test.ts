@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { TreadleError } from '../../src/core/errors.ts'
 import type { JobDefinition } from '../../src/definition/definition.ts'
 import type { Occurrence } from '../../src/queue/contract/schedule-store.ts'
-import { parseCron } from '../../src/scheduling/calendar/cron.ts'
+import { parseCron } from '../../src/scheduling/calendar/cron/cron.ts'
 import { ManualClock } from '../../src/testing/manual-clock.ts'
 import { entryOf, Followed } from '../../src/worker/scheduler/followed.ts'
 import {

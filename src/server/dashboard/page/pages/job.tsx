@@ -2,13 +2,10 @@ import { useSignal } from '@preact/signals'
 import type { AttemptView, JobView, LinkView } from '../../shared/view.ts'
 import { go, to } from '../address.ts'
 import { change, may, now } from '../calls.ts'
-import { date, duration, iso, precise, shortId, visible } from '../format.ts'
-import { Icon } from '../icons.tsx'
-import { TextCard } from '../json-view.tsx'
-import { useLive } from '../live.ts'
-import { LogCard } from '../log-card.tsx'
-import type { PageProps } from '../main.tsx'
-import { ask, attempt } from '../messages.tsx'
+import { Icon } from '../components/icons.tsx'
+import { TextCard } from '../components/json-view.tsx'
+import { LogCard } from '../components/log-card.tsx'
+import { ask, attempt } from '../components/messages.tsx'
 import {
   Ahead,
   Card,
@@ -23,8 +20,11 @@ import {
   Text,
   tick,
   Waiting,
-} from '../parts.tsx'
-import { PayloadEditor } from '../payload-editor.tsx'
+} from '../components/parts.tsx'
+import { PayloadEditor } from '../components/payload-editor.tsx'
+import { date, duration, iso, precise, shortId, visible } from '../format.ts'
+import { useLive } from '../live.ts'
+import type { PageProps } from '../main.tsx'
 
 export function Job({ argument = '' }: PageProps) {
   const live = useLive<JobView>(`job:${argument}`)

@@ -3,12 +3,25 @@ import { useEffect, useRef } from 'preact/hooks'
 import { filterKeys, filterStates, parseFilter, quoted, type Term, writeFilter, writeTerm } from '../../shared/filter.ts'
 import type { BulkAction, Counts, JobPage, JobRow, Searched } from '../../shared/view.ts'
 import { address, base, go, to } from '../address.ts'
-import { BulkProgress, bulk } from '../bulk.tsx'
 import { may, now, read } from '../calls.ts'
+import { BulkProgress, bulk } from '../components/bulk.tsx'
+import { Icon } from '../components/icons.tsx'
+import {
+  Ago,
+  Card,
+  Code,
+  Empty,
+  JobLink,
+  Problem,
+  SearchedTo,
+  State,
+  stateOf,
+  TagList,
+  Text,
+  tick,
+} from '../components/parts.tsx'
 import { count, duration, exact } from '../format.ts'
-import { Icon } from '../icons.tsx'
 import { useLive } from '../live.ts'
-import { Ago, Card, Code, Empty, JobLink, Problem, SearchedTo, State, stateOf, TagList, Text, tick } from '../parts.tsx'
 
 const tabs = ['ready', 'scheduled', 'blocked', 'running', 'succeeded', 'dead', 'cancelled', 'skipped'] as const
 
