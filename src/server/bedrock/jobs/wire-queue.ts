@@ -27,7 +27,7 @@ import { QueryLine } from './query-line.ts'
 
 export interface WireQueueDeps {
   readonly queue: ServedQueue
-  readonly company: GroupCommit
+  readonly groupCommit: GroupCommit
   readonly creating: Creating
   readonly claims: Claims
   readonly names: JobNames

@@ -242,7 +242,7 @@ export class Claims {
       await queue.backend.reap(maxRescues)
     }
     if (this.#news !== null) {
-      await this.#news.tell([...this.#lines.values()], this.#clock.now())
+      await this.#news.notify([...this.#lines.values()], this.#clock.now())
       return
     }
     const news = await names.refresh()

@@ -29,7 +29,7 @@ export class LineNews {
     this.#isWoken = true
   }
 
-  async tell(lines: readonly WaitingLine[], now: number): Promise<void> {
+  async notify(lines: readonly WaitingLine[], now: number): Promise<void> {
     const waiting = lines.filter((line) => !line.isHopeful && !line.isEmpty)
     if (waiting.length <= fewLines) {
       for (const line of waiting) line.isHopeful = true

@@ -6,7 +6,7 @@ import { GroupCommit } from '../../../src/server/jobs/group-commit.ts'
 /** Callers whose requests are carried out together, and a time that is moved by hand. */
 function gathering() {
   const time = { ms: 0 }
-  const company = new GroupCommit(() => time.ms)
+  const groupCommit = new GroupCommit(() => time.ms)
   const flushed: string[][] = []
   const batcher = new Batcher<string, void>(
     async (items) => {
@@ -14,16 +14,16 @@ function gathering() {
       return []
     },
     100,
-    (pending) => company.gather(pending),
+    (pending) => groupCommit.gather(pending),
   )
   const callers = new Map<string, object>()
   const ask = (name: string): Promise<void> => {
     const caller = callers.get(name) ?? { name }
     callers.set(name, caller)
-    company.saw(caller)
+    groupCommit.saw(caller)
     return batcher.add(name)
   }
-  return { time, company, flushed, ask }
+  return { time, groupCommit, flushed, ask }
 }
 
 test('who is alone does not wait', async () => {
@@ -47,7 +47,7 @@ test('what those who are about ask for is carried out together, although they co
 })
 
 test('one that does not come is not waited for for long, and later not at all', async () => {
-  const { ask, flushed, time, company } = gathering()
+  const { ask, flushed, time, groupCommit } = gathering()
   await Promise.all([ask('a'), ask('b')])
   const alone = ask('a')
   await nextTurn()
@@ -57,16 +57,16 @@ test('one that does not come is not waited for for long, and later not at all', 
   expect(flushed).toEqual([['a', 'b'], ['a']])
 
   time.ms += 5
-  expect(company.size).toBe(2)
+  expect(groupCommit.size).toBe(2)
   time.ms += 5
-  expect(company.size).toBe(0)
+  expect(groupCommit.size).toBe(0)
   await ask('a')
   expect(flushed).toHaveLength(3)
 })
 
 test('one that asks again and again is one', () => {
-  const { company } = gathering()
+  const { groupCommit } = gathering()
   const caller = {}
-  for (let time = 0; time < 10; time++) company.saw(caller)
-  expect(company.size).toBe(1)
+  for (let time = 0; time < 10; time++) groupCommit.saw(caller)
+  expect(groupCommit.size).toBe(1)
 })
