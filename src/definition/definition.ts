@@ -5,7 +5,7 @@ import { calendarSchedule } from '../scheduling/calendar/calendar-schedule.ts'
 import { defaultMisfire, type MisfirePolicy, misfirePolicy } from '../scheduling/misfire.ts'
 import { describedSchedule, type ScheduleExpression } from '../scheduling/saying/expression.ts'
 import type { Schedule } from '../scheduling/schedule.ts'
-import type { DefinitionFields, Keep } from './fields.ts'
+import { type DefinitionFields, definitionDefaults, type Keep } from './fields.ts'
 import { type Changes, givenValues, saidAlso } from './given-values.ts'
 import { type Handler, handlerClassOf, handlerFunction, restricted } from './handler.ts'
 import { type Meta, metaProblem, travellingMeta } from './meta.ts'
@@ -54,7 +54,12 @@ export class JobDefinition<Input = unknown, Result = unknown> {
     this.#said = saidFields(given)
     const fields = completeFields(this.#said, rules)
     refuse(`Job ${JSON.stringify(fields.job)}`, problemsOf(fields))
-    this.fields = Object.freeze({ ...givenValues(fields), meta: travellingMeta(fields.meta), tags: distinctTags(fields.tags) })
+    const { meta, tags } = fields
+    this.fields = Object.freeze({
+      ...fields,
+      meta: meta === definitionDefaults.meta ? meta : travellingMeta(meta),
+      tags: tags === definitionDefaults.tags ? tags : distinctTags(tags),
+    })
     Object.freeze(this)
   }
 

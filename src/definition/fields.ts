@@ -1,3 +1,4 @@
+import { frozenCopy } from '../core/frozen.ts'
 import type { MisfirePolicy } from '../scheduling/misfire.ts'
 import type { Schedule } from '../scheduling/schedule.ts'
 import type { JobContext } from './context.ts'
@@ -105,7 +106,7 @@ export interface DefinitionFields {
   readonly aroundDispatch: readonly DispatchMiddleware[]
 }
 
-export const definitionDefaults = {
+export const definitionDefaults = frozenCopy({
   handlerClass: null,
   restricted: false,
   input: null,
@@ -151,4 +152,4 @@ export const definitionDefaults = {
   finally: [],
   around: [],
   aroundDispatch: [],
-} as const satisfies Partial<DefinitionFields>
+} as const) satisfies Partial<DefinitionFields>

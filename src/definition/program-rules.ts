@@ -34,18 +34,20 @@ export type SaidFields = Pick<DefinitionFields, 'job' | 'handler'> & Partial<Def
 
 /** Completes the fields: first those of the job, then the program's defaults, then the built-in defaults. */
 export function completeFields(said: SaidFields, rules: ProgramRules): DefinitionFields {
-  const fields: DefinitionFields = { ...definitionDefaults, ...rules.defaults, name: said.job, ...said }
+  const fields: Writable<DefinitionFields> = { ...definitionDefaults, ...rules.defaults, name: said.job, ...said }
+  // A default never contradicts an explicit setting.
+  if (said.maxAttempts === undefined && fields.delivery === 'at-most-once') fields.maxAttempts = 1
+  if (said.timeoutMs === undefined && fields.maxRunningTimeMs !== null) fields.timeoutMs = null
+  // A schedule given as a value has its own time zone.
+  if (said.timezone === null) fields.schedule = zoned(fields.schedule, rules.timezone)
   const hooks = rules.hooksOf(said.job)
-  return {
-    ...fields,
-    // A default never contradicts an explicit setting.
-    maxAttempts: said.maxAttempts === undefined && fields.delivery === 'at-most-once' ? 1 : fields.maxAttempts,
-    timeoutMs: said.timeoutMs === undefined && fields.maxRunningTimeMs !== null ? null : fields.timeoutMs,
-    // A schedule given as a value has its own time zone.
-    schedule: said.timezone === null ? zoned(fields.schedule, rules.timezone) : fields.schedule,
-    ...Object.fromEntries(hookNames.map((name) => [name, [...fields[name], ...hooks[name]]])),
+  for (const name of hookNames) {
+    if (hooks[name].length > 0) Object.assign(fields, { [name]: Object.freeze([...fields[name], ...hooks[name]]) })
   }
+  return fields
 }
+
+type Writable<Fields> = { -readonly [Name in keyof Fields]: Fields[Name] }
 
 const hookNames = Object.keys(noHooks) as (keyof ProgramHooks)[]
 

@@ -1,4 +1,5 @@
 import { TreadleError } from '../../core/errors.ts'
+import { frozenCopy } from '../../core/frozen.ts'
 import { unknownOptions } from '../../core/options.ts'
 import { glob } from '../../core/text/glob.ts'
 import { shown } from '../../core/text/shown.ts'
@@ -39,7 +40,7 @@ export class Policies implements ProgramRules {
 
   /** Applies the options of the program. */
   settle({ defaults, timezone }: { readonly defaults: Partial<DefinitionFields>; readonly timezone: string }): void {
-    this.#defaults = defaults
+    this.#defaults = frozenCopy(defaults)
     this.#timezone = timezone
     if (Object.keys(defaults).length > 0 || timezone !== 'UTC') this.onChange()
   }

@@ -94,7 +94,7 @@ export class RedisBackend implements QueueBackend {
 
   send(envelopes: readonly Envelope[]): Promise<readonly SendReceipt[]> {
     return this.#call(async () => {
-      const due = envelopes.map((envelope) => ({ ...envelope, runAt: this.#time.dueAt(envelope.runAt) }))
+      const due = envelopes.map((envelope) => this.#due(envelope))
       return sendAgain(envelopes, () => this.#send(due), systemClock)
     })
   }
@@ -174,6 +174,11 @@ export class RedisBackend implements QueueBackend {
     })
     let next = 0
     return receipts.map((receipt) => receipt ?? (ruled[next++] as SettleReceipt))
+  }
+
+  #due(envelope: Envelope): Envelope {
+    const runAt = this.#time.dueAt(envelope.runAt)
+    return runAt === envelope.runAt ? envelope : { ...envelope, runAt }
   }
 
   async #close(): Promise<void> {

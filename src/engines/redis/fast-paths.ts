@@ -9,8 +9,8 @@ import type { RedisServer } from './connections/server.ts'
 import { claimScript } from './scripts/claim.ts'
 import { sendScript } from './scripts/send.ts'
 import { settleScript } from './scripts/settle.ts'
-import { claimOf, countIn, flag, idOf, laneOf, readRest, restText, tokenOf } from './units/head.ts'
-import { bodyIn } from './units/stored-text.ts'
+import { countIn, flag, laneOf, type Rest, readRest, restText, tokenOf } from './units/head.ts'
+import { bodyIn, bodyText } from './units/stored-text.ts'
 
 const [sending, claiming, settling] = [script(sendScript), script(claimScript), script(settleScript)]
 
@@ -18,8 +18,17 @@ const [sending, claiming, settling] = [script(sendScript), script(claimScript), 
 const mostSent = 20_000
 
 type Done = Settlement & { readonly kind: 'done' }
-type ClaimedRow = readonly [string, string, number, string, string, string, number]
-type ClaimAnswer = readonly ['done', readonly ClaimedRow[], string, string, string, string, readonly string[]]
+type Texts = readonly string[]
+type ClaimAnswer = readonly ['done', Texts, Texts, Texts, string, string, string, string, string, Texts]
+type Arguments = (string | number)[]
+
+interface ClaimedRow {
+  readonly id: string
+  readonly body: string
+  readonly rest: Rest
+  /** Attempt, rescues, time and whether it is part of a workflow. */
+  readonly facts: string
+}
 
 /** For most jobs, which have no dependencies. Each call is one script for the whole batch and returns what the rules would. */
 export class FastPaths {
@@ -36,13 +45,17 @@ export class FastPaths {
   /** Null if the rules have to handle it. */
   async send(envelopes: readonly Envelope[]): Promise<readonly SendReceipt[] | null> {
     if (envelopes.length > mostSent || !envelopes.every(isPlain)) return null
-    const rows = envelopes.flatMap((envelope) => rowOf(envelope))
-    const answers = (await this.#server.run(sending, [this.#time.now(), newStamp(), ...rows])) as string[]
-    if (answers.includes('')) this.#onWake()
-    return envelopes.map(({ id }, index) => {
-      const holder = answers[index] as string
-      return holder === '' ? { id, stored: true } : { id: holder, stored: false }
-    })
+    const now = this.#time.now()
+    const sent = this.#server.run(sending, runsOf(envelopes, now))
+    // A claim that is sent now is executed right after this, and both are synced together. If it comes too early nevertheless,
+    // the message that the script publishes wakes the worker again.
+    this.#onWake()
+    const refused = (await sent) as (string | number)[]
+    const receipts: SendReceipt[] = envelopes.map(({ id }) => ({ id, stored: true }))
+    for (let at = 0; at < refused.length; at += 2) {
+      receipts[refused[at] as number] = { id: refused[at + 1] as string, stored: false }
+    }
+    return receipts
   }
 
   /** Null if the rules have to handle it. */
@@ -58,12 +71,18 @@ export class FastPaths {
     const args = [now, newStamp(), limit, until, claim, owner, JSON.stringify(owner), marks, ...wanted]
     const answer = (await this.#server.run(claiming, args)) as ClaimAnswer | readonly [string]
     if (answer[0] !== 'done') return null
-    const [, rows, expiresAt, dueAt, givesUpAt, releasedAt, cancelled] = answer as ClaimAnswer
+    const [, ids, bodies, rests, facts, expiresAt, dueAt, givesUpAt, releasedAt, cancelled] = answer as ClaimAnswer
     const known = [expiresAt, dueAt, givesUpAt, releasedAt]
       .filter((text) => text !== '')
       .map(Number)
       .filter(Number.isFinite)
-    const leases = rows.map((row) => leaseOf(row, claim, this.#time.toLocal(until)))
+    const terms = { claim, expiresAt: this.#time.toLocal(until) }
+    const claimed = facts.split(',')
+    const read = restReader()
+    const leases = ids.map((id, at) => {
+      const row = { id, body: bodies[at] as string, rest: read(rests[at] as string), facts: claimed[at] as string }
+      return leaseOf(row, terms)
+    })
     return { leases, nextAt: known.length === 0 ? null : this.#time.toLocal(Math.min(...known)), cancelled }
   }
 
@@ -82,11 +101,7 @@ export class FastPaths {
     if (tokens.size < settlements.length) return receipts
     const plain = settlements.flatMap((settlement, index) => (isPlainEnd(settlement) ? [{ settlement, index }] : []))
     if (plain.length === 0) return receipts
-    const rows = plain.flatMap(({ settlement: { token, result, seal = null, keep } }) => {
-      const extra = result === null && seal === null ? '' : JSON.stringify([result, seal, null, null, []])
-      return [idOf(token), claimOf(token), extra, keep ? '1' : '']
-    })
-    const answers = (await this.#server.run(settling, [this.#time.now(), newStamp(), ...rows])) as string
+    const answers = (await this.#server.run(settling, endsOf(plain, this.#time.now()))) as string
     for (const [place, { index }] of plain.entries()) {
       if (answers[place] !== 'r') receipts[index] = answers[place] === 'a' ? 'applied' : 'lost'
     }
@@ -102,24 +117,82 @@ function isPlain({ links, uniqueKey }: Envelope): boolean {
   return links === null && uniqueKey === null
 }
 
-function rowOf(envelope: Envelope): readonly (string | number)[] {
-  const { id, group, runAt, number, identity, payload, signature, queue, job } = envelope
-  const body = JSON.stringify([identity, payload, signature])
-  const rest = restText(envelope, { keyIndex: null, sentAs: job, schedule: null, at: null })
-  return [id, laneOf(envelope), group ?? '', runAt, number ?? '', rest, body, queue]
+/** The arguments that store these. Jobs of the same place that follow each other share what says where that is. */
+function runsOf(envelopes: readonly Envelope[], now: number): Arguments {
+  const stamp = newStamp()
+  const args: Arguments = [now, stamp]
+  let [lane, first, length]: [string, Envelope | null, number] = ['', null, 0]
+  for (const envelope of envelopes) {
+    const { id, group, runAt, number, job } = envelope
+    const state = runAt > now ? 1 : 0
+    const isNext = first !== null && isSamePlace(first, envelope) && first.runAt > now === runAt > now
+    if (!isNext) {
+      lane = laneOf(envelope)
+      first = envelope
+      args.push(lane, group ?? '', envelope.queue, state, 0)
+      length = args.length - 1
+    }
+    const rest = restText(envelope, { keyIndex: null, sentAs: job, schedule: null, at: null })
+    args.push(id, runAt, number ?? '', `${stamp}|${state}|${runAt}|0|0|||0|0||\n${rest}`, bodyText(envelope))
+    args[length] = (args[length] as number) + 1
+  }
+  return args
+}
+
+function isSamePlace(one: Envelope, other: Envelope): boolean {
+  const { job, queue, priority, group, singleInstance } = one
+  const isSame = job === other.job && queue === other.queue && priority === other.priority
+  return isSame && group === other.group && singleInstance === other.singleInstance
+}
+
+/** The arguments that end these. */
+function endsOf(ends: readonly { readonly settlement: Done }[], now: number): Arguments {
+  const args: Arguments = [now, newStamp()]
+  let [claim, isKept, length] = ['', false, 0]
+  for (const { settlement } of ends) {
+    const { token, result, seal = null, keep } = settlement
+    const dot = token.indexOf('.')
+    if (length === 0 || keep !== isKept || dot !== claim.length || !token.startsWith(claim)) {
+      claim = token.slice(0, dot)
+      isKept = keep
+      args.push(claim, keep ? '1' : '', 0)
+      length = args.length - 1
+    }
+    const extra = result === null && seal === null ? '' : JSON.stringify([result, seal, null, null, []])
+    args.push(token.slice(dot + 1), extra)
+    args[length] = (args[length] as number) + 1
+  }
+  return args
 }
 
 function isUnlimited({ jobs, queueLimits = [], ageingMs, limit }: LeaseRequest): boolean {
-  if (limit <= 0 || queueLimits.length > 0 || (ageingMs ?? 0) !== 0) return false
+  if (limit < 0 || queueLimits.length > 0 || (ageingMs ?? 0) !== 0) return false
   return jobs.every(({ concurrency, rate, group }) => concurrency === null && rate == null && group == null)
 }
 
-function leaseOf([id, body, attempt, rescues, runAt, rest, linked]: ClaimedRow, claim: string, expiresAt: number): Lease {
+/** Most jobs of a claim differ in nothing but the time at the end of what rarely changes. */
+function restReader(): (text: string) => Rest {
+  let known: { readonly start: string; readonly rest: Rest } | null = null
+  return (text) => {
+    const end = text.lastIndexOf(',') + 1
+    const createdAt = Number(text.slice(end, -1))
+    if (known !== null && end === known.start.length && createdAt > 0 && text.startsWith(known.start)) {
+      return { ...known.rest, createdAt }
+    }
+    const rest = readRest(text)
+    known = rest.createdAt === createdAt && rest.at === null ? { start: text.slice(0, end), rest } : null
+    return rest
+  }
+}
+
+function leaseOf({ id, body, rest, facts }: ClaimedRow, { claim, expiresAt }: { claim: string; expiresAt: number }): Lease {
   const [identity, payload, signature] = bodyIn(body)
-  const { job, queue, priority, singleInstance, group, number, createdAt, uniqueKey, uniqueUntil } = readRest(rest)
+  const [attempt, rescues, runAt, linked] = facts.split('|') as [string, string, string, string]
+  const { job, queue, priority, singleInstance, group, number, createdAt, uniqueKey, uniqueUntil } = rest
   const routing = { id, number, job, queue, priority, singleInstance, createdAt, runAt: Number(runAt), group }
   const envelope: Envelope = { ...routing, uniqueKey, uniqueUntil, identity, payload, signature, links: null }
-  return { token: tokenOf(claim, id), envelope, attempt, rescues: Math.max(0, countIn(rescues)), expiresAt, linked: linked === 1 }
+  const counted = { attempt: Number(attempt), rescues: Math.max(0, countIn(rescues)) }
+  return { token: tokenOf(claim, id), envelope, ...counted, expiresAt, linked: linked === '1' }
 }
 
 /** Whether it involves nothing but the job itself. */

@@ -125,9 +125,10 @@ for _, level in ipairs(levels) do
   end
 end
 
-local answers = {}
+local ids, bodies, rests, facts = {}, {}, {}, {}
 local hasWorkflows, hasKeys = call('EXISTS', P .. 'p') == 1, call('EXISTS', P .. 'u') == 1
 local clock = string.format('%.0f', now)
+local started, written, leased, entered = {}, {}, {}, {}
 
 -- In the lane stands what is no ready job.
 local function setAside(id, of, head, state)
@@ -138,31 +139,39 @@ local function setAside(id, of, head, state)
   else call('ZREM', P .. 'all:ready', id) end
 end
 
+local function wholeText(text) return string.match(text, '^%-?%d+$') or 'x' end
+
+local owned = {}
 local function start(id, of, head, body)
   local state, runAt, attempts, rescues, startedAt, finishedAt, _, marks, _, _, rest = string.match(head or '', pattern)
-  local parts = partsOf(rest)
+  local parts = rest and partsOf(rest)
   if not parts then return setAside(id, of, head, nil) end
   if state ~= '0' then return setAside(id, of, head, state) end
-  local begun = math.floor((wholeOf(marks) or 0) / 2) % 2
+  local begun = marks == '0' and 0 or math.floor((wholeOf(marks) or 0) / 2) % 2
   -- Attempts that are none are the 0th, which is refused.
-  local attempt = (wholeOf(attempts) or -1) + 1
-  later('HSET', P .. 'h', id, headOf(3, runAt, string.format('%.0f', attempt), rescues, clock, finishedAt, leaseUntil,
-    flags + 2 * begun, claim, ownerText, rest))
-  later('ZREM', P .. 'all:ready', id)
-  later('ZADD', P .. 'all:running', 0, id)
-  later('ZADD', P .. 'run', leaseUntil, id)
-  later('ZADD', P .. 'own:' .. owner, clock, id)
+  local attempt = string.format('%.0f', (wholeOf(attempts) or -1) + 1)
+  local n = #started
+  started[n + 1] = id
+  written[2 * n + 1], written[2 * n + 2] = id, headOf(3, runAt, attempt, rescues, clock, finishedAt, leaseUntil,
+    flags + 2 * begun, claim, ownerText, rest)
+  entered[2 * n + 1], entered[2 * n + 2] = 0, id
+  leased[2 * n + 1], leased[2 * n + 2] = leaseUntil, id
+  owned[2 * n + 1], owned[2 * n + 2] = clock, id
   if hasKeys and startedAt == '' and parts[10] == 'started' and type(parts[8]) == 'string' then
     call('HDEL', P .. 'u', parts[8])
   end
   local isLinked = hasWorkflows and (call('HEXISTS', P .. 'p', id) == 1 or call('EXISTS', P .. 'et:' .. id) == 1)
-  answers[#answers + 1] = { id, body or '', attempt, rescues, runAt, rest, isLinked and 1 or 0 }
+  bodies[n + 1], rests[n + 1] = body or '', rest
+  facts[n + 1] = attempt .. '|' .. wholeText(rescues) .. '|' .. wholeText(runAt) .. '|' .. (isLinked and 1 or 0)
 end
-local ids = {}
 for place, each in ipairs(chosen) do ids[place] = each[1] end
-local texts, bodies = valuesOf(P .. 'h', ids), valuesOf(P .. 'b', ids)
-for place, each in ipairs(chosen) do start(each[1], each[2], texts[place], bodies[place]) end
-flush()
+local texts, contents = valuesOf(P .. 'h', ids), valuesOf(P .. 'b', ids)
+for place, each in ipairs(chosen) do start(each[1], each[2], texts[place], contents[place]) end
+put('HSET', P .. 'h', written)
+put('ZREM', P .. 'all:ready', started)
+put('ZADD', P .. 'all:running', entered)
+put('ZADD', P .. 'run', leased)
+put('ZADD', P .. 'own:' .. owner, owned)
 writeCounts()
 openLanes()
 wake()
@@ -171,5 +180,5 @@ for _, id in ipairs(call('ZRANGE', P .. 'stop:' .. owner, 0, -1)) do
   local _, _, _, _, _, _, _, _, last = string.match(call('HGET', P .. 'h', id) or '', pattern)
   if last then stopped[#stopped + 1] = last .. '.' .. id end
 end
-return { 'done', answers, first('run'), first('due'), first('waits'), first('gh'), stopped }
+return { 'done', started, bodies, rests, table.concat(facts, ','), first('run'), first('due'), first('waits'), first('gh'), stopped }
 `

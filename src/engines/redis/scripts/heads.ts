@@ -18,13 +18,25 @@ local function timeOf(text)
   return number and number > -8640000000000000 and number < 8640000000000000 and number or 0
 end
 
--- What seldom changes, or nil where that cannot be read.
-local function partsOf(rest)
-  local isRead, parts = pcall(cjson.decode, rest or '')
+local function decodedParts(rest)
+  local isRead, parts = pcall(cjson.decode, rest)
   if not isRead or type(parts) ~= 'table' or type(parts[1]) ~= 'string' or type(parts[2]) ~= 'string' then return nil end
   local level = parts[3]
   if type(level) ~= 'number' or level ~= math.floor(level) or math.abs(level) > 2147483648 then return nil end
   return (type(parts[5]) == 'string' or parts[5] == cjson.null) and parts or nil
+end
+
+-- What seldom changes, or nil where that cannot be read. Most jobs of a lane differ only in the time at its end.
+local known = {}
+local function partsOf(rest)
+  local start = string.match(rest or '', '^(%[.*,)%d+%]$')
+  if not start then return decodedParts(rest or '') end
+  local parts = known[start]
+  if not parts then
+    parts = decodedParts(rest)
+    known[start] = parts
+  end
+  return parts
 end
 
 local function headOf(state, runAt, attempts, rescues, startedAt, finishedAt, leaseUntil, flags, claim, owner, rest)
@@ -32,33 +44,17 @@ local function headOf(state, runAt, attempts, rescues, startedAt, finishedAt, le
     .. leaseUntil .. '|' .. flags .. '|' .. claim .. '|' .. owner .. '\\n' .. rest
 end
 
-local waiting, nWaiting = {}, 0
-local mostWaiting = 2000
-
--- Written together with others of the same key: a call for each costs more than what it writes.
-local function flush()
-  for command, keys in pairs(waiting) do
-    for key, args in pairs(keys) do call(command, key, unpack(args)) end
-  end
-  waiting, nWaiting = {}, 0
-end
-
--- Nothing of the script may read it before the flush.
-local function later(command, key, ...)
-  local keys = waiting[command] or {}
-  waiting[command] = keys
-  local args = keys[key] or {}
-  keys[key] = args
-  for at = 1, select('#', ...) do args[#args + 1] = (select(at, ...)) end
-  nWaiting = nWaiting + 1
-  if nWaiting == mostWaiting then flush() end
+-- Writes a list of arguments under one key: a call for each costs more than what it writes.
+local mostArgs = 4000
+local function put(command, key, args)
+  for from = 1, #args, mostArgs do call(command, key, unpack(args, from, math.min(from + mostArgs - 1, #args))) end
 end
 
 -- The values of these fields, in their order, a part at a time; false where there is none.
 local function valuesOf(key, fields)
   local values = {}
-  for from = 1, #fields, mostWaiting do
-    local part = call('HMGET', key, unpack(fields, from, math.min(from + mostWaiting - 1, #fields)))
+  for from = 1, #fields, mostArgs do
+    local part = call('HMGET', key, unpack(fields, from, math.min(from + mostArgs - 1, #fields)))
     for at = 1, #part do values[from + at - 1] = part[at] end
   end
   return values

@@ -2,8 +2,9 @@ import { heads } from './heads.ts'
 import { indexes } from './indexes.ts'
 
 /**
- * Stores jobs without dependencies: no unique key, no workflow. Arguments for each: id, lane, group, time, number, what rarely
- * changes, its body, and its queue. Returns for each the id of the job that already exists in its place, or an empty text.
+ * Stores jobs without dependencies: no unique key, no workflow. Jobs that follow each other and are stored in the same place are
+ * passed as a run: its lane, group, queue, state and length, and for each job its id, time, number, head and body. Returns the
+ * index of each job that was not stored, followed by the id of the job that already exists in its place.
  */
 export const sendScript = `
 local stamp = ARGV[2]
@@ -12,37 +13,54 @@ ${heads}
 local now = tonumber(ARGV[1])
 local planned = call('ZRANGE', P .. 'due', 0, 0, 'WITHSCORES')[2]
 planned = planned and tonumber(planned) or math.huge
-local ids, isStored = {}, {}
-for at = 3, #ARGV, 8 do ids[#ids + 1] = ARGV[at] end
-for place, head in pairs(valuesOf(P .. 'h', ids)) do if head then isStored[ids[place]] = true end end
-local answers = {}
-for at = 3, #ARGV, 8 do
-  local id, lane, group, time, number = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4]
-  local holder = number ~= '' and call('HGET', P .. 'num', number) or false
-  if isStored[id] then answers[#answers + 1] = id
-  elseif holder then answers[#answers + 1] = holder
-  else
-    local runAt = tonumber(time)
-    local state = runAt > now and 1 or 0
-    isStored[id] = true
-    later('HSET', P .. 'h', id, headOf(state, time, 0, 0, '', '', 0, 0, '', '', ARGV[at + 5]))
-    later('HSET', P .. 'b', id, ARGV[at + 6])
-    later('ZADD', P .. 'all:' .. states[state], 0, id)
-    if number ~= '' then call('HSET', P .. 'num', number, id) end
-    if state == 1 then later('ZADD', P .. 'due', time, id)
-    elseif isGrouped(lane) then enterReady(lane, group, id, time)
+local refused, isNew, sent = {}, {}, 0
+
+local function storeRun(at, lane, group, queue, state, length)
+  local ids = {}
+  for place = 1, length do ids[place] = ARGV[at + 5 * place - 5] end
+  local stored = valuesOf(P .. 'h', ids)
+  local inOrder = isGrouped(lane) and state == 0
+  local heads, bodies, all, times, n = {}, {}, {}, {}, 0
+  for place = 1, length do
+    local row = at + 5 * place - 5
+    local id, time, number = ids[place], ARGV[row + 1], ARGV[row + 2]
+    local holder = (stored[place] or isNew[id]) and id or (number ~= '' and call('HGET', P .. 'num', number))
+    if holder then
+      refused[#refused + 1] = sent + place - 1
+      refused[#refused + 1] = holder
     else
-      later('ZADD', P .. 'r:' .. lane, time, id)
-      touched[lane] = true
+      isNew[id] = true
+      heads[n + 1], heads[n + 2] = id, ARGV[row + 3]
+      bodies[n + 1], bodies[n + 2] = id, ARGV[row + 4]
+      all[n + 1], all[n + 2] = 0, id
+      times[n + 1], times[n + 2] = time, id
+      n = n + 2
+      if number ~= '' then call('HSET', P .. 'num', number, id) end
+      if inOrder then enterReady(lane, group, id, time) end
+      if not wakes and (state == 0 or tonumber(time) < planned) then wakes = true end
     end
-    countJobs(ARGV[at + 7], jobOf(lane), states[state], 1)
-    if runAt <= now or runAt < planned then wakes = true end
-    answers[#answers + 1] = ''
   end
+  sent = sent + length
+  if n == 0 then return end
+  put('HSET', P .. 'h', heads)
+  put('HSET', P .. 'b', bodies)
+  put('ZADD', P .. 'all:' .. states[state], all)
+  if state == 1 then put('ZADD', P .. 'due', times)
+  elseif not inOrder then
+    put('ZADD', P .. 'r:' .. lane, times)
+    touched[lane] = true
+  end
+  countJobs(queue, jobOf(lane), states[state], n / 2)
 end
-flush()
+
+local at = 3
+while at <= #ARGV do
+  local length = tonumber(ARGV[at + 4])
+  storeRun(at + 5, ARGV[at], ARGV[at + 1], ARGV[at + 2], tonumber(ARGV[at + 3]), length)
+  at = at + 5 + 5 * length
+end
 writeCounts()
 openLanes()
 wake()
-return answers
+return refused
 `

@@ -67,7 +67,8 @@ export function readHead(text: string): Head {
   }
 }
 
-type Rest = Pick<
+/** What rarely changes about a job. */
+export type Rest = Pick<
   Head,
   | 'job'
   | 'queue'

@@ -7,6 +7,7 @@ import { edgeName, edgeText, LoadedEdgeList, placeText } from './loaded-links.ts
 import { extraText, type LoadedJob, type LoadedQueue } from './loaded-queue.ts'
 import { occurrenceText } from './loaded-timeline.ts'
 import { type Counts, countJob, moveBetween, type Op } from './places.ts'
+import { bodyText } from './stored-text.ts'
 
 /** Everything that the rules have changed in the loaded data, as steps of a commit. `stamp` marks the heads that it writes. */
 export function writesOf(queue: LoadedQueue, stamp: string): readonly Op[] {
@@ -97,7 +98,7 @@ function* change(loaded: LoadedJob, before: StoredJob, job: StoredJob, stamp: st
   yield ['S', 'h', id, `${stamp}|${headText(job, loaded.head.claim)}`]
   const extra = extraText(job)
   if (extra !== loaded.extraText) yield extra === null ? ['D', 'x', id] : ['S', 'x', id, extra]
-  if (loaded.envelope !== job.envelope) yield ['S', 'b', id, bodyText(job)]
+  if (loaded.envelope !== job.envelope) yield ['S', 'b', id, bodyText(job.envelope)]
   yield* placeWrites(job, loaded.place?.edgeCount ?? 0, loaded.place?.text)
   yield* moveBetween(before, job)
 }
@@ -105,7 +106,7 @@ function* change(loaded: LoadedJob, before: StoredJob, job: StoredJob, stamp: st
 function* insertion(job: StoredJob, stamp: string): Iterable<Op> {
   const { id } = job.envelope
   yield ['S', 'h', id, `${stamp}|${headText(job, '')}`]
-  yield ['S', 'b', id, bodyText(job)]
+  yield ['S', 'b', id, bodyText(job.envelope)]
   const extra = extraText(job)
   if (extra !== null) yield ['S', 'x', id, extra]
   yield* placeWrites(job, 0, undefined)
@@ -133,10 +134,6 @@ function* placeWrites(job: StoredJob, edgeCount: number, before: string | undefi
     yield ['S', 'e', edgeName(edge), edgeText(edge, edgeCount + index)]
     yield ['A', `ew:${id}`, edgeCount + index, edgeName(edge)]
   }
-}
-
-function bodyText({ envelope: { identity, payload, signature } }: StoredJob): string {
-  return JSON.stringify([identity, payload, signature])
 }
 
 function* edgeWrites(queue: LoadedQueue): Iterable<Op> {
