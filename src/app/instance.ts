@@ -441,4 +441,3 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
     })
   }
 }
-

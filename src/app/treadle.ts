@@ -50,4 +50,3 @@ function defaultOf(backends: BackendPlaces): string {
 function hasBackend(place: unknown): place is BackendOptions {
   return typeof place === 'object' && place !== null && 'backend' in place && place.backend !== undefined
 }
-

@@ -131,7 +131,7 @@ export class Isolate {
   #receive(value: unknown): void {
     const message = openFromIsolate(value, this.#token)
     if (message === undefined) this.#ignore()
-    else this.#receive(message)
+    else this.#handle(message)
   }
 
   #log({ level, message, fields }: FromIsolate & { readonly kind: 'log' }): void {
@@ -152,7 +152,7 @@ export class Isolate {
     this.kill()
   }
 
-  #receive(message: FromIsolate): void {
+  #handle(message: FromIsolate): void {
     switch (message.kind) {
       case 'ready':
         void this.#begin()

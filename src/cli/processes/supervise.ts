@@ -20,7 +20,7 @@ import {
 } from '../output/workers/children.ts'
 import type { ProjectSession } from '../session.ts'
 import { stopRequest } from '../working/signals.ts'
-import { log, refuseUnworkable, printEvent, tellStart } from '../working/working.ts'
+import { log, printEvent, refuseUnworkable, tellStart } from '../working/working.ts'
 import { startChild } from './start-child.ts'
 
 export interface Supervising {
