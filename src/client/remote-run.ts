@@ -3,7 +3,7 @@ import { type Json, toJson } from '../core/text/json.ts'
 import { writtenReason } from '../core/text/reason.ts'
 import type { Clock } from '../core/time/clock.ts'
 import type { Lease, Settlements } from './api/lease-shapes.ts'
-import type { LeaseCalls } from './lease-calls.ts'
+import type { LeaseCalls } from './http/lease-calls.ts'
 
 /** What a remote handler knows about its job. */
 export interface RemoteContext extends Pick<Lease, 'id' | 'job' | 'name' | 'queue' | 'meta' | 'attempt' | 'maxRetries'> {

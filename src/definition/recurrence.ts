@@ -1,7 +1,7 @@
 import { messageOf, TreadleError } from '../core/errors.ts'
 import { type Duration, formatDuration, parseDuration } from '../core/time/duration.ts'
 import { formatInstant, type Instant, parseInstant } from '../core/time/instant.ts'
-import { parseCron } from '../scheduling/calendar/cron.ts'
+import { parseCron } from '../scheduling/calendar/cron/cron.ts'
 import { parseZone } from '../scheduling/calendar/zone.ts'
 import {
   defaultMisfire,

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import type { BedrockJob } from '../client/bedrock-job.ts'
+import type { BedrockJob } from '../client/bedrock/job.ts'
 import { messageOf } from '../core/errors.ts'
 import { ownFile } from '../core/files/own-file.ts'
 import { nodeBinary, processId, workingFolder } from '../core/process/environment.ts'

@@ -1,7 +1,7 @@
 import type { Duration } from '../core/time/duration.ts'
 import type { Instant } from '../core/time/instant.ts'
-import type { BreakerOptions } from './health/breaker-config.ts'
-import type { LoadOptions } from './health/load-config.ts'
+import type { BreakerOptions } from './health/breaker/breaker-config.ts'
+import type { LoadOptions } from './health/load/load-config.ts'
 
 /** Options of `jobs.work`. */
 export interface WorkOptions {

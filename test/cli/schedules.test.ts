@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../src/core/time/clock.ts'
-import { parseCron } from '../../src/scheduling/calendar/cron.ts'
+import { parseCron } from '../../src/scheduling/calendar/cron/cron.ts'
 import { HostedProject } from './hosted-project.ts'
 import { configText, type Project } from './project.ts'
 

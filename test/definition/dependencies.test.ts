@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { definitionDefaults, JobDefinition } from '../../src/definition/definition.ts'
 import { orderByDependency } from '../../src/definition/policies/dependencies.ts'
 import { Registry } from '../../src/definition/registry.ts'
-import { parseCron } from '../../src/scheduling/calendar/cron.ts'
+import { parseCron } from '../../src/scheduling/calendar/cron/cron.ts'
 
 const daily = parseCron('0 0 * * *', 'UTC')
 

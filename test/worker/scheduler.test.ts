@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { TreadleError } from '../../src/core/errors.ts'
 import type { JobDefinition } from '../../src/definition/definition.ts'
 import type { Occurrence } from '../../src/queue/contract/schedule-store.ts'
-import { parseCron } from '../../src/scheduling/calendar/cron.ts'
+import { parseCron } from '../../src/scheduling/calendar/cron/cron.ts'
 import { ManualClock } from '../../src/testing/manual-clock.ts'
 import { entryOf, Followed } from '../../src/worker/scheduler/followed.ts'
 import {
@@ -92,7 +92,7 @@ describe('a tick', () => {
   test('stores all occurrences in one call', async () => {
     const { scheduler, store } = world({ definitions: [job('a', '* * * * *'), job('b', '* * * * *'), job('c', '0 5 * * *')] })
     expect(await scheduler.tick()).toEqual({ enqueued: 5, nextAt: startMs + minute, failed: 0 })
-    expect(store.calls).toEqual(['register', 'standings', 'enqueue', 'forget'])
+    expect(store.calls).toEqual(['register', 'standings', 'enqueue', 'sweep'])
   })
 
   test('does not call the store where there is nothing new', async () => {

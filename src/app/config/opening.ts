@@ -4,6 +4,8 @@ import { maskedUrl } from '../../core/text/masking.ts'
 import { pause, systemClock } from '../../core/time/clock.ts'
 import type { JobEvents } from '../../execution/job-events.ts'
 import { insideIsolate } from '../../isolation/inside.ts'
+import { coordinationMissing } from '../../queue/contract/missing-coordination.ts'
+import type { JobStore } from '../../queue/contract/store.ts'
 import type { OpenUpkeep, Upkeep } from '../../queue/contract/upkeep.ts'
 import type { Telemetry } from '../../telemetry/telemetry.ts'
 import { Sending } from '../dispatching/sending.ts'
@@ -93,6 +95,13 @@ export class Opening {
   /** An open queue stays usable while the program closes, until its running jobs have ended. */
   async use(): Promise<Opened> {
     return this.opened ?? this.open()
+  }
+
+  /** Throws `CAPABILITY_MISSING` if the backend has none. */
+  async store(): Promise<JobStore> {
+    const { backend } = await this.use()
+    if (backend.store !== undefined) return backend.store
+    throw coordinationMissing(`The ${backend.kind} backend cannot query its queue`)
   }
 
   open(): Promise<Opened> {

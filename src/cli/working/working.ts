@@ -40,10 +40,10 @@ export async function keepWorking(session: ProjectSession, working: Working): Pr
   const health = working.health === undefined ? null : await listenHealth(jobs, working.health)
   if (health !== null && !working.quiet) {
     const { host, port } = health.address
-    tell(out, { event: 'health:listening', host, port }, `health on http://${host}:${port}/ready, /live and /metrics`)
+    printEvent(out, { event: 'health:listening', host, port }, `health on http://${host}:${port}/ready, /live and /metrics`)
   }
   const report = await begun(jobs, working, all).finally(() => health?.close())
-  if (!working.quiet) tell(out, { event: 'worker:stopped', ...report }, stoppedText(report))
+  if (!working.quiet) printEvent(out, { event: 'worker:stopped', ...report }, stoppedText(report))
   return stop.isAborted() ? exitCodes.interrupted : exitCodes.ok
 }
 
@@ -103,7 +103,7 @@ export async function tellStart(
     ...(kind === 'daemon' && { tickMs: tickOf(options) }),
     ...(processes !== undefined && { processes }),
   }
-  tell(out, { event: 'worker:started', ...started }, startText(started))
+  printEvent(out, { event: 'worker:started', ...started }, startText(started))
   const note = unusedQueuesNote(definitions, queues)
   if (note !== undefined) out.note(note)
 }
@@ -115,6 +115,6 @@ async function urlsOf(jobs: Treadle, url: string): Promise<string> {
   return [url, ...others.map((other) => other.url)].join(', ')
 }
 
-export function tell(out: Output, event: object, text: string): void {
+export function printEvent(out: Output, event: object, text: string): void {
   out.line(out.json ? JSON.stringify({ ...event, at: new Date(systemClock.now()).toISOString() }) : text)
 }

@@ -1,5 +1,5 @@
 import { TreadleError } from '../../core/errors.ts'
-import { parseCron } from '../calendar/cron.ts'
+import { parseCron } from '../calendar/cron/cron.ts'
 import type { DayOfWeek, Month, OneOrMore } from './calendar-values.ts'
 import * as frequencies from './frequencies.ts'
 import type { Meanings } from './meanings.ts'

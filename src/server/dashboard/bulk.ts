@@ -8,9 +8,9 @@ import type { ApiCaller } from './exchange/api-caller.ts'
 import { parseFilter } from './shared/filter.ts'
 import type { BulkAction, BulkView } from './shared/view.ts'
 import { errorKeyOf } from './views/error-group.ts'
-import { matchingOf } from './views/matching.ts'
-import { termsOf } from './views/searching.ts'
-import { walk } from './views/walk.ts'
+import { matchingOf } from './views/jobs/matching.ts'
+import { termsOf } from './views/jobs/searching.ts'
+import { walk } from './views/jobs/walk.ts'
 
 export interface BulkRequest {
   readonly action: BulkAction

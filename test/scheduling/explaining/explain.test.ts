@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseCron } from '../../../src/scheduling/calendar/cron.ts'
+import { parseCron } from '../../../src/scheduling/calendar/cron/cron.ts'
 import { parseRepeat } from '../../../src/scheduling/repeating/repeat.ts'
 import type { ExplainOptions } from '../../../src/scheduling/schedule.ts'
 

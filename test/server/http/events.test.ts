@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import { type ServerEvent, treadleClient } from '../../../src/client/browser.ts'
-import { EventFrames } from '../../../src/client/event-frames.ts'
+import { EventFrames } from '../../../src/client/http/event-frames.ts'
 import { until } from '../../world.ts'
 import { type Serving, serving } from './serving.ts'
 

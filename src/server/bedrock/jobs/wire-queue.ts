@@ -11,7 +11,7 @@ import type { Outcome } from '../../../execution/end/outcome.ts'
 import type { FinalReceipt } from '../../../execution/end/sealing.ts'
 import type { Settlement, SettleReceipt } from '../../../queue/contract/contract.ts'
 import type { HeldLease, JobRecord } from '../../../queue/contract/store.ts'
-import type { Claims } from '../../jobs/claims.ts'
+import type { Claims } from '../../jobs/claiming/claims.ts'
 import type { Creating } from '../../jobs/creating.ts'
 import type { GroupCommit } from '../../jobs/group-commit.ts'
 import type { HeldChildren } from '../../jobs/held-children.ts'
@@ -21,14 +21,14 @@ import type { ServedExecution } from '../../jobs/served-execution.ts'
 import { Refusal } from '../wire/refusal.ts'
 import { Commits } from './commits.ts'
 import { CrashList } from './crash-list.ts'
+import { type ChildJob, type WireJob, wireJobOf } from './format/wire-job.ts'
 import { HandedOutJobs } from './handed-out.ts'
 import { NameLocks } from './name-locks.ts'
 import { QueryLine } from './query-line.ts'
-import { type ChildJob, type WireJob, wireJobOf } from './wire-job.ts'
 
 export interface WireQueueDeps {
   readonly queue: ServedQueue
-  readonly company: GroupCommit
+  readonly groupCommit: GroupCommit
   readonly creating: Creating
   readonly claims: Claims
   readonly names: JobNames

@@ -2,8 +2,8 @@ import { useSignal } from '@preact/signals'
 import type { AttemptView, JobView } from '../../shared/view.ts'
 import { to } from '../address.ts'
 import { iso, precise, visible } from '../format.ts'
-import { Icon } from '../icons.tsx'
-import { Card, Copy, Text } from '../parts.tsx'
+import { Icon } from '../components/icons.tsx'
+import { Card, Copy, Text } from '../components/parts.tsx'
 
 export function Attempts({ job: { errors, attempts, maxRetries, owner, state } }: { readonly job: JobView }) {
   return (

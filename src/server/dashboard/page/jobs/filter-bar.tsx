@@ -4,8 +4,8 @@ import { filterKeys, filterStates, parseFilter, type Term, writeFilter, writeTer
 import type { Counts } from '../../shared/view.ts'
 import { base, go } from '../address.ts'
 import { count, exact } from '../format.ts'
-import { Icon } from '../icons.tsx'
-import { Text } from '../parts.tsx'
+import { Icon } from '../components/icons.tsx'
+import { Text } from '../components/parts.tsx'
 
 const tabs = ['ready', 'scheduled', 'blocked', 'running', 'succeeded', 'dead', 'cancelled', 'skipped'] as const
 

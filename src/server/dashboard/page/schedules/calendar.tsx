@@ -4,7 +4,7 @@ import type { CalendarRow, CalendarView } from '../../shared/view.ts'
 import { address, base, to, withParameter } from '../address.ts'
 import { now, read } from '../calls.ts'
 import { clock, date, day, dayStart } from '../format.ts'
-import { Card, Problem, Text, tick } from '../parts.tsx'
+import { Card, Problem, Text, tick } from '../components/parts.tsx'
 import { zone } from '../settings.ts'
 import { NoSchedule } from './schedule-parts.tsx'
 
