@@ -22,7 +22,9 @@ for (const [middleware, all] of costs) {
   const cpu = leastOf(all)
   const rate = Math.round(count / (Math.min(...all.map(({ tookMs }) => tookMs)) / 1000))
   const share = (none / cpu).toFixed(3)
-  console.log(`middleware: ${middleware}; ${rate} jobs/s, ${cpu.toFixed(1)} µs of processor time a job, ${share} of none (least of ${rounds})`)
+  console.log(
+    `middleware: ${middleware}; ${rate} jobs/s, ${cpu.toFixed(1)} µs of processor time a job, ${share} of none (least of ${rounds})`,
+  )
 }
 
 function leastOf(all) {

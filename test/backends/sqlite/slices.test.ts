@@ -1,6 +1,6 @@
+import { openSqlite } from 'treadle/sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { idMaker } from '../../../src/core/id.ts'
-import { openSqlite } from 'treadle/sqlite'
 import { type Delivery, type Envelope, sealEnvelope } from '../../../src/envelope/envelope.ts'
 import { KeyRing } from '../../../src/envelope/keys/key-ring.ts'
 import type { QueueBackend } from '../../../src/queue/contract/contract.ts'
