@@ -188,7 +188,7 @@ describe.skipIf(!hasBrowser)('the dashboard in a browser', () => {
       await visit('/queues')
       await page.getByRole('button', { name: 'Pause mail' }).click()
       await page.getByRole('button', { name: 'Resume mail' }).waitFor()
-      expect(await (await sample.jobs.store()).pausedQueues()).toEqual(['mail'])
+      expect((await (await sample.jobs.store()).paused()).queues).toEqual(['mail'])
       await visit('/queues/mail')
       await page.keyboard.press('p')
       await expect.poll(async () => (await (await sample.jobs.store()).paused()).queues, patience).toEqual([])
