@@ -108,7 +108,8 @@ export class LoadedJob implements StoredJob {
     const { row } = this
     const change: Record<string, string | number | null> = { ...this.#carried }
     const put = (column: keyof JobChange, value: string | number | null, before: unknown) => {
-      if (value !== before) change[column] = value
+      // A number that cannot be read equals itself here, so it is not written back.
+      if (!Object.is(value, before)) change[column] = value
     }
     put('state', stateNumber[this.state], stateNumber[stateOf(row)])
     put('run_at', this.runAt, row.run_at)
