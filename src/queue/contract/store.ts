@@ -21,7 +21,7 @@ export interface JobStore {
   counts(options?: CountOptions): Promise<readonly JobCount[]>
   /** Ends a waiting job as cancelled; asks the worker of a running one to stop. */
   cancel(id: string, options?: CancelOptions): Promise<Cancellation>
-  /** Changes waiting jobs, one after the other: their envelopes, only their times, or their fate. */
+  /** Changes waiting jobs, one after the other: their envelopes, or only their times, or rejects them. */
   amend(changes: readonly JobChange[]): Promise<readonly AmendAnswer[]>
   /** Puts ended jobs back in the queue with all their attempts. Their error history is kept. */
   retry(ids: readonly string[]): Promise<readonly ('requeued' | 'active' | 'conflict' | 'missing')[]>
