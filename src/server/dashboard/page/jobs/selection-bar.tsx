@@ -1,7 +1,7 @@
 import type { BulkAction, JobRow } from '../../shared/view.ts'
 import { bulk } from '../components/bulk.tsx'
-import { exact } from '../format.ts'
 import { Icon } from '../components/icons.tsx'
+import { exact } from '../format.ts'
 
 interface SelectionProps {
   readonly selected: ReadonlySet<string>
