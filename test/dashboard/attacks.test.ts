@@ -11,21 +11,21 @@ const turned = 'a\u202eb\u2066c'
 const base = '/admin/jobs'
 
 /** Every change that the page can ask for. `{hidden}` is a job of another queue. */
-const changes = [
-  ['POST', '/-/api/jobs/{hidden}/retry'],
-  ['POST', '/-/api/jobs/{hidden}/cancel'],
-  ['PATCH', '/-/api/jobs/{hidden}', { runAt: '2031-01-01T00:00:00Z' }],
-  ['DELETE', '/-/api/jobs/{hidden}'],
-  ['POST', '/-/api/queues/billing/pause'],
-  ['POST', '/-/api/queues/billing/resume'],
-  ['POST', '/-/api/job-names/charge/pause'],
-  ['POST', '/-/api/schedules/digest/pause'],
-  ['POST', '/-/api/schedules/digest/trigger'],
-  ['DELETE', '/-/api/schedules/digest'],
-  ['POST', '/-/copy', { id: '{hidden}', payload: '1' }],
-  ['POST', '/-/schedule', { key: 'mine', job: 'charge', kind: 'cron', said: '* * * * *', payload: 'null' }],
-  ['POST', '/-/cancel-workflow', { root: '{hidden}' }],
-] as const
+const changes: readonly { readonly method: string; readonly to: string; readonly body?: object }[] = [
+  { method: 'POST', to: '/-/api/jobs/{hidden}/retry' },
+  { method: 'POST', to: '/-/api/jobs/{hidden}/cancel' },
+  { method: 'PATCH', to: '/-/api/jobs/{hidden}', body: { runAt: '2031-01-01T00:00:00Z' } },
+  { method: 'DELETE', to: '/-/api/jobs/{hidden}' },
+  { method: 'POST', to: '/-/api/queues/billing/pause' },
+  { method: 'POST', to: '/-/api/queues/billing/resume' },
+  { method: 'POST', to: '/-/api/job-names/charge/pause' },
+  { method: 'POST', to: '/-/api/schedules/digest/pause' },
+  { method: 'POST', to: '/-/api/schedules/digest/trigger' },
+  { method: 'DELETE', to: '/-/api/schedules/digest' },
+  { method: 'POST', to: '/-/copy', body: { id: '{hidden}', payload: '1' } },
+  { method: 'POST', to: '/-/schedule', body: { key: 'mine', job: 'charge', kind: 'cron', said: '* * * * *', payload: 'null' } },
+  { method: 'POST', to: '/-/cancel-workflow', body: { root: '{hidden}' } },
+]
 
 describe('the dashboard under attack', () => {
   let jobs: Treadle
@@ -78,7 +78,7 @@ describe('the dashboard under attack', () => {
     )
   const stateOf = async (id: string) => (await (await jobs.store()).get(id))?.state
 
-  test.each(changes)('%s %s is refused to those who only look', async (method, to, body) => {
+  test.each(changes)('$method $to is refused to those who only look', async ({ method, to, body }) => {
     for (const role of ['read', 'work'] as const) {
       viewer = { role, user: 'eve' }
       expect((await ask(method, to, body)).status, role).toBe(403)
@@ -87,17 +87,16 @@ describe('the dashboard under attack', () => {
     expect((await ask(method, to, body)).status).toBe(401)
   })
 
-  test.each(changes)('%s %s is not there for those of another queue or other names', async (method, to, body) => {
+  test.each(changes)('$method $to is not there for those of another queue or other names', async ({ method, to, body }) => {
     for (const limits of [{ queues: ['mail'] }, { jobs: ['mail*'] }]) {
       viewer = { role: 'operate', user: 'eve', ...limits }
       expect([403, 404]).toContain((await ask(method, to, body)).status)
     }
     expect(await stateOf(ids.hidden as string)).toBe('ready')
-    expect(await (await jobs.store()).pausedQueues()).toEqual([])
-    expect(await (await jobs.store()).pausedJobs()).toEqual([])
+    expect(await (await jobs.store()).paused()).toMatchObject({ queues: [], jobs: [] })
   })
 
-  test.each(changes)('%s %s is refused to pages of others', async (method, to, body) => {
+  test.each(changes)('$method $to is refused to pages of others', async ({ method, to, body }) => {
     viewer = { role: 'admin', user: 'ada' }
     const { 'x-treadle': _, ...unmarked } = own
     const forgeries: readonly Readonly<Record<string, string>>[] = [

@@ -116,6 +116,7 @@ describe('one pass', () => {
 describe('the options of a worker', () => {
   it('have defaults', () => {
     expect(workerConfig({}, 'work')).toEqual({
+      name: null,
       concurrency: 10,
       queues: null,
       jobs: null,

@@ -27,7 +27,7 @@ test('a file of version 11 lists the jobs that were stored and ended in it by na
   await program.settle(...leases.map((lease) => program.done(lease, { keep: true })))
   expect(await schema.migrate()).toEqual({ version: 12, compatibleFrom: 9 })
   expect(
-    query(ground.file, ours)
+    query<{ name: string }>(ground.file, ours)
       .map(({ name }) => name)
       .sort(),
   ).toEqual(['treadle_jobs_group', 'treadle_jobs_listed'])

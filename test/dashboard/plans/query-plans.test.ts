@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Treadle, treadle } from '../../../dist/index.js'
 import { type Dashboard, dashboard } from '../../../dist/server/dashboard/index.js'
 import { systemClock } from '../../../src/core/time/clock.ts'
+import type { QueueBackend } from '../../../src/queue/contract/contract.ts'
 import { Bench, times, unlimited } from '../../../src/testing/conformance/bench.ts'
 import { ManualClock } from '../../../src/testing/manual-clock.ts'
 import { opened, type RecordedQueue } from './recorded-queues.ts'
@@ -12,7 +13,7 @@ const many = 12_000
 
 /** Few jobs of a rare name, in a group and with a tag, behind very many others. */
 async function fill(backend: RecordedQueue['backend'], jobs: Treadle): Promise<Readonly<Record<string, string>>> {
-  const bench = new Bench(backend, new ManualClock(systemClock.now()))
+  const bench = new Bench(backend as unknown as QueueBackend, new ManualClock(systemClock.now()))
   await jobs.dispatchMany(
     'rare',
     times(20, (n) => ({ n })),

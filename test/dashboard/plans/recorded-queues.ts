@@ -3,16 +3,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createPool, type PoolConnection, type RowDataPacket } from 'mysql2/promise'
 import pg from 'pg'
-import { openMysql } from 'treadle/mysql'
-import { openPostgres } from 'treadle/postgres'
-import { openSqlite } from 'treadle/sqlite'
+import { openMysql } from '../../../dist/engines/mysql/index.js'
+import { openPostgres } from '../../../dist/engines/postgres/index.js'
+import { openSqlite } from '../../../dist/engines/sqlite/index.js'
 import { silentLogger } from '../../../src/core/logger.ts'
 import { readTime, systemClock } from '../../../src/core/time/clock.ts'
 import { loadDriver, type SqliteDatabase } from '../../../src/engines/sqlite/file/driver.ts'
 import { openEngine } from '../../../src/engines/sqlite/thread/open-engine.ts'
 import { callers } from '../../../src/engines/sqlite/thread/rule-calls.ts'
-import type { QueueBackend } from '../../../src/queue/contract/contract.ts'
 import { freshDatabase } from '../../services.ts'
+
+/** As the built package has it. */
+type QueueBackend = Awaited<ReturnType<typeof openSqlite>>
 
 /** A statement as the engine was asked it. */
 export interface Asked {
@@ -72,7 +74,7 @@ async function sqlite(): Promise<RecordedQueue> {
   const parts = callers(engine.parts, async (name, args) => engine.rule(name, args, readTime(systemClock)).answer)
   const admin: SqliteDatabase = new Driver(path)
   return {
-    backend: { ...backend, store: parts.store as NonNullable<QueueBackend['store']> },
+    backend: { ...backend, store: parts.store as unknown as NonNullable<QueueBackend['store']> },
     taken: () => recorder.taken(),
     analyze: async () => admin.exec('ANALYZE'),
     async faultsOf({ sql }) {
@@ -104,7 +106,7 @@ async function postgres(): Promise<RecordedQueue> {
     override query = ((...args: readonly unknown[]) => {
       const [given] = args as readonly [{ readonly text?: string; readonly values?: readonly unknown[] } | string]
       if (typeof given === 'object' && given.text !== undefined) recorder.note(given.text, given.values ?? [])
-      return (pg.Client.prototype.query as (...all: readonly unknown[]) => unknown).apply(this, args)
+      return (pg.Client.prototype.query as unknown as (...all: readonly unknown[]) => unknown).apply(this, [...args])
     }) as pg.Client['query']
   }
   const pool = new pg.Pool({ connectionString: database.url, Client: Recording } as pg.PoolConfig)
@@ -156,11 +158,11 @@ async function mariadb(): Promise<RecordedQueue> {
     const connection = await getConnection()
     if (recorded.has(connection)) return connection
     recorded.add(connection)
-    const query = connection.query.bind(connection) as (given: { readonly sql: string }) => Promise<never>
+    const query = connection.query.bind(connection) as unknown as (given: { readonly sql: string }) => Promise<never>
     connection.query = ((given: { readonly sql: string }) => {
       recorder.note(given.sql, [])
       return query(given)
-    }) as typeof connection.query
+    }) as unknown as typeof connection.query
     return connection
   }
   const admin = createPool({ uri: database.url, connectionLimit: 1 })
