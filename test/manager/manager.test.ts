@@ -132,9 +132,9 @@ describe('a worker that is a program', () => {
 
   test('is ended with all that it started when its time is up', async () => {
     const script = 'sleep 600 & echo $! > "$(dirname "$0")/pid"; wait'
-    const { server, folder } = await managing({ Slow: script }, { timeLimit: 500 })
+    const { server, folder } = await managing({ Slow: script }, { timeLimit: 5_000 })
     const end = await server.endOf(server.add('Slow'))
-    expect(end).toMatchObject({ how: 'failjob', data: { error: 'it took longer than 500ms and was ended' } })
+    expect(end).toMatchObject({ how: 'failjob', data: { error: 'it took longer than 5s and was ended' } })
     const started = Number(readFileSync(join(folder, 'pid'), 'utf8'))
     expect(() => process.kill(started, 0)).toThrow('ESRCH')
   })
@@ -352,7 +352,7 @@ describe('trouble', () => {
     expect(await ended).toMatchObject({ finished: 1 })
     expect(events).toContainEqual({
       event: 'manager:trouble',
-      error: expect.stringContaining(`The end of job ${jobID} could not be told`),
+      error: expect.stringContaining(`The end of job ${jobID} could not be reported`),
     })
   })
 

@@ -52,10 +52,16 @@ export interface WorkerRecord extends WorkerPresence {
 
 /** Parses a worker's row. Empty if the row is spoilt, as nothing in it could be trusted. */
 export function workerRecord(said: unknown, jobs: unknown, seenAt: number, expiresAt: number): readonly WorkerRecord[] {
-  const presence = parsed(said)
+  const presence = withDefaults(parsed(said))
   const names = parsed(jobs)
   const isSound = isPresence(presence) && isTexts(names) && isTime(seenAt) && isTime(expiresAt)
   return isSound ? [{ ...presence, jobs: names, seenAt, expiresAt }] : []
+}
+
+/** Programs of earlier versions do not say everything. */
+function withDefaults(said: unknown): unknown {
+  const { concurrency } = Object(said) as Partial<WorkerPresence>
+  return { version: '', allowed: concurrency, breaker: 'closed', scheduler: null, ...Object(said) }
 }
 
 function isPresence(value: unknown): value is Omit<WorkerPresence, 'jobs'> {

@@ -72,6 +72,11 @@ export class FileDatabase implements SqlDatabase {
     this.#isOpen = false
   }
 
+  /** Runs in the transaction that `begin` has begun. Failures are those of the queue, also that its file was replaced. */
+  within<Value>(work: () => Value): Value {
+    return this.#connection.read(work)
+  }
+
   get isOpen(): boolean {
     return this.#isOpen
   }

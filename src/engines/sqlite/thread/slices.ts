@@ -31,7 +31,7 @@ export class Slices {
     const fastPaths = this.#fastPaths
     if (fastPaths === null) return this.#flats.flatMap(unflattened)
     try {
-      fastPaths.writeCounts(this.#counts)
+      this.#database.within(() => fastPaths.writeCounts(this.#counts))
       this.#database.commit()
       return null
     } catch (thrown) {
@@ -49,11 +49,19 @@ export class Slices {
   #isStored(flat: FlatEnvelopes, fastPaths: FastPaths): boolean {
     if (!this.#database.isOpen) this.#database.begin()
     try {
-      return fastPaths.storeSlice(flat, this.#counts)
+      return this.#database.within(() => isStoredBy(fastPaths, flat, this.#counts))
     } catch (thrown) {
-      if (thrown instanceof Refused) return false
       this.drop()
       throw thrown
     }
+  }
+}
+
+function isStoredBy(fastPaths: FastPaths, flat: FlatEnvelopes, counts: CountChanges): boolean {
+  try {
+    return fastPaths.storeSlice(flat, counts)
+  } catch (thrown) {
+    if (thrown instanceof Refused) return false
+    throw thrown
   }
 }
