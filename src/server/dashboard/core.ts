@@ -135,7 +135,8 @@ export class DashboardCore {
       throw new HttpProblem('forbidden', `The role ${viewer.grant.role} only looks: this needs operate`)
     try {
       if (name === 'bulk' && request.method === 'POST') return jsonAnswer(deps.bulk.start(viewer, body as BulkRequest), 202)
-      if (name === 'bulk' && request.method === 'DELETE') return jsonAnswer(deps.bulk.abort(viewer, request.query.get('id') ?? ''))
+      if (name === 'bulk' && request.method === 'DELETE')
+        return jsonAnswer(deps.bulk.abort(viewer, request.query.get('id') ?? ''))
       if (name === 'doctor') return jsonAnswer(await views.engine.diagnose())
       if (name === 'cancel-workflow') return jsonAnswer(await cancelWorkflow(deps, viewer, body))
       if (name === 'copy' || name === 'schedule') {

@@ -43,7 +43,6 @@ export class Arrivals {
     const ofGroup = group === undefined ? this.#all : (this.#byGroup.get(group) ?? new ArrivalList())
     return ofJob.length < ofGroup.length ? ofJob : ofGroup
   }
-
 }
 
 function listIn(lists: Map<string, ArrivalList>, name: string): ArrivalList {
