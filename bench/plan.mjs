@@ -1,4 +1,5 @@
 // What is measured, of whom, at which size, and which bars the figures must reach: a plan for each engine.
+import { beanstalkd } from './plans/beanstalkd.mjs'
 import { mariadb } from './plans/mariadb.mjs'
 import { postgres } from './plans/postgres.mjs'
 import { redis } from './plans/redis.mjs'
@@ -36,8 +37,8 @@ import { sqlite } from './plans/sqlite.mjs'
  * @property {number} [below]
  */
 
-/** @type {Record<'sqlite' | 'postgres' | 'mariadb' | 'redis', Plan>} */
-export const plans = { sqlite, postgres, mariadb, redis }
+/** @type {Record<'sqlite' | 'postgres' | 'mariadb' | 'redis' | 'beanstalkd', Plan>} */
+export const plans = { sqlite, postgres, mariadb, redis, beanstalkd }
 
 /** @typedef {keyof typeof plans} EngineName */
 

@@ -1,10 +1,11 @@
 // How databases come and go on each server, and what it says about itself.
 
+import { connect } from 'node:net'
 import { Redis } from 'ioredis'
 import { createConnection } from 'mysql2/promise'
 import pg from 'pg'
 
-export const servers = { postgres: postgresServer, mariadb: mariadbServer, redis: redisServer }
+export const servers = { postgres: postgresServer, mariadb: mariadbServer, redis: redisServer, beanstalkd: beanstalkdServer }
 
 /** @param {string} url */
 async function postgresServer(url) {
@@ -52,6 +53,24 @@ async function redisServer(url) {
     drop: empty,
     close: async () => client.disconnect(),
   }
+}
+
+/** Each place has tubes of its own, which vanish when they are empty. @param {string} url */
+async function beanstalkdServer(url) {
+  const { hostname, port } = new URL(url)
+  const socket = connect({ host: hostname, port: Number(port) })
+  const text = await new Promise((resolve, reject) => {
+    let received = ''
+    socket.on('error', reject).on('data', (data) => {
+      received += data
+      if (/^OK \d+\r\n.*\r\n$/s.test(received)) resolve(received)
+    })
+    socket.write('stats\r\n')
+  })
+  socket.destroy()
+  const version = /^version: "?([^"\n]*)/m.exec(text)?.[1]
+  const nothing = async () => {}
+  return { description: describe('Beanstalkd', version, { '-f': '0' }), create: nothing, drop: nothing, close: nothing }
 }
 
 function describe(title, version, durability) {

@@ -1,6 +1,6 @@
-// Runs the example project in examples/tour on a new SQLite file, and tells what happens. `npm start` is this script.
+// Runs the example project in examples/tour on a new SQLite file, and reports what happens. `npm start` is this script.
 //   --folder DIR   keeps the database there instead of in a new temporary folder
-//   --once         ends by itself when the samples are through, as it does where nobody watches
+//   --once         ends when all samples have ended, as it also does if the output is not a terminal
 import { mkdirSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
@@ -19,15 +19,19 @@ const { once, folder } = options()
 const url = `sqlite:${join(folder, 'tour.db')}`
 
 const worker = await loadProject()
+const server = await openServer()
+tellServer()
 const runs = await dispatchSamples()
 const stopTelling = tellEvents()
 const working = jobs.work({ ...worker, signals: false })
 stopOnSignal()
-const server = await openServer()
-tellServer()
 await Promise.race([samplesThrough(), working])
 if (once) await jobs.stop()
-else if (!stopping) say('tour', 'that was it. The heartbeat goes on every 3 seconds; Ctrl-C ends the tour in an orderly way.')
+else if (!stopping)
+  say(
+    'tour',
+    `all samples have ended. The heartbeat continues every 3 seconds: watch it at ${server.dashboardUrl()}. Ctrl-C ends the tour.`,
+  )
 const report = await working
 await server.stop()
 stopTelling()
@@ -41,23 +45,18 @@ function options() {
   return { once: values.once === true || process.stdout.isTTY !== true, folder }
 }
 
-/** As the command line does it: the config file, then the files with the jobs. */
+/** Like the command line: the config file, then the files with the jobs. */
 async function loadProject() {
-  // The tour's own file is meant, whatever else this terminal works on.
+  // The tour uses its own file, whatever this terminal is set to.
   delete process.env.TREADLE_URL
   const loaded = await loadConfigFile(configFile)
   if (!('config' in loaded)) throw new Error(`${configFile} must export a config`)
   configure({ ...loaded.config, url }, loaded.folder)
   await loadJobFiles(jobs, jobPaths(loaded))
-  console.log(`
-Treadle, a short tour. The jobs are in ${relative(process.cwd(), join(root, 'examples/tour/jobs'))}; worker, scheduler and job server run in this process.
-The queue is one file: ${join(folder, 'tour.db')}
-`)
-  if (!once) tellCommands()
   return loaded.config.worker
 }
 
-/** On the usual ports, or on free ones where another program has them. */
+/** On the usual ports, or on free ones if another program uses them. */
 async function openServer() {
   const ports = {}
   for (;;) {
@@ -71,24 +70,30 @@ async function openServer() {
 }
 
 function tellServer() {
+  console.log(`
+  Dashboard:  ${server.dashboardUrl()}
+
+Treadle, a short tour. The jobs are in ${relative(process.cwd(), join(root, 'examples/tour/jobs'))}; the worker, scheduler and job server run in this process.
+The queue is one file: ${join(folder, 'tour.db')}
+`)
+  if (!once) tellCommands()
   const { port } = server.address
   const { port: httpPort } = server.httpAddress
   const http = `http://127.0.0.1:${httpPort}/api/v1`
   say('server', `tcp  127.0.0.1:${port}   printf 'CreateJob\\nname: greet\\ndata: {"name":"Grace"}\\n\\n' | nc 127.0.0.1 ${port}`)
   say('server', `http ${http}   curl ${http}/jobs`)
-  say('dashboard', `look at it: ${server.dashboardUrl()}`)
 }
 
 async function dispatchSamples() {
-  say('greet', 'sent: for a worker to do at once')
+  say('greet', 'dispatched: a worker runs it at once')
   const greet = await jobs.dispatch('greet', { name: 'Ada' })
-  say('remind', 'sent with a delay of 3 seconds: it waits in the file')
+  say('remind', 'dispatched with a delay of 3 seconds: it waits in the file')
   const remind = await jobs.dispatch('remind', { text: 'the kettle is on' }, { delay: '3s' })
-  say('fetch-rates', 'sent: it fails twice, and each time is tried again after a longer pause')
+  say('fetch-rates', 'dispatched: it fails twice, and is retried after a longer delay each time')
   const fetchRates = await jobs.dispatch('fetch-rates', { base: 'EUR' })
-  say('charge-card', 'sent: it fails for good, so that no other attempt is made')
+  say('charge-card', 'dispatched: it fails permanently, so it is not retried')
   const chargeCard = await jobs.dispatch('charge-card', { order: 42 })
-  say('render-video', 'sent: it takes a while and says how far it is')
+  say('render-video', 'dispatched: it takes a while and reports its progress')
   const renderVideo = await jobs.dispatch('render-video', { frames: 100 })
   return { greet, remind, fetchRates, chargeCard, renderVideo }
 }
@@ -97,14 +102,14 @@ function tellEvents() {
   const listeners = [
     jobs.on('job:started', ({ job, attempt }) => say(job, attempt === 1 ? 'started' : `started again: attempt ${attempt}`)),
     jobs.on('job:succeeded', ({ job, durationMs }) => say(job, `done in ${Math.round(durationMs)} ms`)),
-    jobs.on('job:failed', ({ job, error, retryInMs }) => say(job, `failed: ${error.message}; tried again in ${retryInMs} ms`)),
+    jobs.on('job:failed', ({ job, error, retryInMs }) => say(job, `failed: ${error.message}; retried in ${retryInMs} ms`)),
     jobs.on('job:dead', ({ job, error, reason }) =>
       say(job, `dead (${reason}): ${error.message}. It is kept with its error, and can be replayed.`),
     ),
     jobs.on('job:released', ({ job }) =>
-      say(job, 'given back unfinished: the next worker does it again, and no attempt is used up'),
+      say(job, 'returned to the queue unfinished: the next worker runs it again, and the attempt does not count'),
     ),
-    jobs.on('schedule:enqueued', ({ schedule, at }) => say(schedule, `the clock put one into the queue, due ${timeOf(at)}`)),
+    jobs.on('schedule:enqueued', ({ schedule, at }) => say(schedule, `queued by its schedule, due ${timeOf(at)}`)),
   ]
   const progress = setInterval(async () => {
     const share = await runs.renderVideo.progress().catch(() => null)
@@ -116,7 +121,7 @@ function tellEvents() {
   }
 }
 
-/** Until each sample has ended, well or not, and the clock has had its turn. */
+/** Until each sample has ended, well or not, and the schedule has run once. */
 async function samplesThrough() {
   const beat = new Promise((resolve) => {
     const stop = jobs.on('job:succeeded', ({ job }) => {
@@ -134,12 +139,12 @@ function stopOnSignal() {
   const listener = () => {
     if (askedAt !== undefined) {
       if (performance.now() - askedAt < 500) return
-      console.log('\nLeft at once. What was running stays leased for half a minute, then another worker does it again.')
+      console.log('\nStopped at once. Running jobs stay leased for half a minute, then another worker runs them again.')
       process.exit(130)
     }
     stopping = true
     askedAt = performance.now()
-    console.log('\nStopping: no new jobs; what runs may end, for 10 seconds. Once more leaves at once.')
+    console.log('\nStopping: no new jobs; running jobs have 10 seconds to end. Press Ctrl-C again to stop at once.')
     void jobs.stop()
   }
   process.on('SIGINT', listener)
@@ -148,14 +153,14 @@ function stopOnSignal() {
 
 async function tellSummary(report) {
   const counts = await (await jobs.store()).counts()
-  console.log('\nWhat the file says now:')
+  console.log('\nThe jobs in the file:')
   for (const { job, counts: states } of counts) {
     const parts = Object.entries(states).flatMap(([state, count]) => (count === 0 ? [] : [`${count} ${state}`]))
     console.log(`  ${job.padEnd(nameWidth)}${parts.join(', ')}`)
   }
   console.log(`
-This worker: ${report.succeeded} succeeded, ${report.retried} tried again, ${report.dead} dead.
-What is scheduled waits in the file for the next worker.
+This worker: ${report.succeeded} succeeded, ${report.retried} retried, ${report.dead} dead.
+Scheduled jobs wait in the file for the next worker.
 `)
   tellCommands()
 }
@@ -163,7 +168,7 @@ What is scheduled waits in the file for the next worker.
 function tellCommands() {
   const cli = `node ${relative(process.cwd(), join(root, 'dist/cli/main.js'))}`
   const config = `--config ${relative(process.cwd(), configFile)}`
-  console.log(`Look at it from another terminal, in this folder:
+  console.log(`Try these in another terminal, in this folder:
   ${cli} list --url ${url}
   ${cli} dead list --url ${url}
   ${cli} status --url ${url} ${config}

@@ -145,8 +145,8 @@ export type {
   RepeatSchedule,
   Schedule,
 } from './scheduling/schedule.ts'
-export type { BreakerOptions } from './worker/health/breaker-config.ts'
-export type { LoadOptions } from './worker/health/load-config.ts'
+export type { BreakerOptions } from './worker/health/breaker/breaker-config.ts'
+export type { LoadOptions } from './worker/health/load/load-config.ts'
 export type { WorkerState } from './worker/health/worker-state.ts'
 export type { DaemonOptions, RunOptions, WorkOptions } from './worker/options.ts'
 export type { RunReport } from './worker/runs/report.ts'

@@ -66,7 +66,7 @@ describe('a bad dispatch is one clear error, and stores nothing', () => {
   refuses('a unique key that is too long', 'CONFIG_INVALID', /1 to 512.*513/, (jobs) =>
     jobs.dispatch('count', 1, { unique: 'k'.repeat(513) }),
   )
-  refuses('a unique key that is a number', 'CONFIG_INVALID', /unique must be a text/, (jobs) =>
+  refuses('a unique key that is a number', 'CONFIG_INVALID', /unique must be a string/, (jobs) =>
     jobs.dispatch('count', 1, { unique: 5 as Anything }),
   )
   refuses('meta that is not JSON', 'CONFIG_INVALID', /meta is not JSON: "when" is a bigint/, (jobs) =>
@@ -98,7 +98,7 @@ describe('a bad dispatch is one clear error, and stores nothing', () => {
   refuses('one bad payload among thousands', 'PAYLOAD_NOT_JSON', /bigint/, (jobs) =>
     jobs.dispatchMany('count', [...new Array(2_500).fill(1), 2n]),
   )
-  refuses('one bad key among thousands', 'CONFIG_INVALID', /unique must be a text/, (jobs) =>
+  refuses('one bad key among thousands', 'CONFIG_INVALID', /unique must be a string/, (jobs) =>
     jobs.dispatchMany('keyed', [...new Array(2_500).fill(0).map((_, key) => `${key}`), '']),
   )
   refuses('payloads that are no list', 'CONFIG_INVALID', /list/, (jobs) => jobs.dispatchMany('count', 'many' as Anything))
@@ -133,13 +133,13 @@ describe('a bad definition is one clear error', () => {
     jobs.define('j'.repeat(192), () => {}).toDefinition(),
   )
   refuses('an empty name', 'DEFINITION_INVALID', /not empty/, (jobs) => jobs.define('', () => {}).toDefinition())
-  refuses('a name that is a number', 'DEFINITION_INVALID', /must be a text/, (jobs) =>
+  refuses('a name that is a number', 'DEFINITION_INVALID', /must be a string/, (jobs) =>
     jobs.define(5 as Anything, () => {}).toDefinition(),
   )
   refuses('a line feed in a name', 'DEFINITION_INVALID', /control characters/, (jobs) =>
     jobs.define('a\nb', () => {}).toDefinition(),
   )
-  refuses('a bad name, once', 'DEFINITION_INVALID', /^Job "": a job name must be a text that is not empty, got ""$/, (jobs) =>
+  refuses('a bad name, once', 'DEFINITION_INVALID', /^Job "": a job name must be a string that is not empty, got ""$/, (jobs) =>
     jobs.define('', () => {}).toDefinition(),
   )
   refuses('a generator for a handler', 'HANDLER_INVALID', /"x" must be .* got a generator function/, (jobs) =>

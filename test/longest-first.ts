@@ -6,6 +6,8 @@ const longest = [
   'backends/redis.test.ts',
   'differential/sqlite.test.ts',
   'backends/mysql.test.ts',
+  'backends/redis-cluster.test.ts',
+  'backends/valkey.test.ts',
   'backends/sql/silent-server.test.ts',
   'backends/postgres.test.ts',
   'docs.test.ts',

@@ -13,17 +13,18 @@ describe('the tour', () => {
   test('runs every sample to its end, says what happened, tells commands that work, and ends by itself where nobody watches', async () => {
     const { output, code } = await run(['scripts/tour.mjs', '--folder', join(folder, 'once')])
     expect(code, output).toBe(0)
+    expect(output).toMatch(/^\s*Dashboard: {2}http:\/\/127\.0\.0\.1:\d+\//)
     for (const line of [
       /server +tcp {2}127\.0\.0\.1:\d+/,
       /server +http http:\/\/127\.0\.0\.1:\d+\/api\/v1/,
       /greet +done in \d+ ms/,
-      /fetch-rates +failed: 503 Service Unavailable; tried again in 500 ms/,
+      /fetch-rates +failed: 503 Service Unavailable; retried in 500 ms/,
       /fetch-rates +started again: attempt 3/,
       /charge-card +dead \(permanent\): the card has expired/,
       /remind +done/,
       /render-video +done/,
-      /heartbeat +the clock put one into the queue/,
-      /This worker: \d+ succeeded, 2 tried again, 1 dead\./,
+      /heartbeat +queued by its schedule/,
+      /This worker: \d+ succeeded, 2 retried, 1 dead\./,
     ]) {
       expect(output).toMatch(line)
     }
@@ -39,7 +40,7 @@ describe('the tour', () => {
       return true
     })
     expect(code, output).toBe(0)
-    expect(output).toMatch(/Stopping: no new jobs[\s\S]*render-video +done[\s\S]*What the file says now/)
+    expect(output).toMatch(/Stopping: no new jobs[\s\S]*render-video +done[\s\S]*The jobs in the file/)
   })
 })
 

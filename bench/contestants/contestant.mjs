@@ -60,6 +60,7 @@ const contestants = {
   'raw PostgreSQL': { needs: [], load: async () => (await import('./raw-postgres.mjs')).openRawPostgres },
   'raw MariaDB': { needs: [], load: async () => (await import('./raw-mariadb.mjs')).openRawMariadb },
   'raw Redis': { needs: [], load: async () => (await import('./raw-redis.mjs')).openRawRedis },
+  'raw Beanstalkd': { needs: [], load: async () => (await import('./raw-beanstalkd.mjs')).openRawBeanstalkd },
   'croner schedules': { needs: [], load: async () => (await import('./schedules.mjs')).cronerSchedules() },
   'cron-parser schedules': { needs: [], load: async () => (await import('./schedules.mjs')).cronParserSchedules() },
 }

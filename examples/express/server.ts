@@ -13,7 +13,7 @@ app.post('/signup', async (request, response) => {
 
 const shown = dashboard(jobs, {
   basePath: '/admin/jobs',
-  // Your own login decides here: null is nobody.
+  // Your own login decides here; null refuses access.
   authorize: () => (process.env.NODE_ENV === 'production' ? null : { role: 'operate', user: 'developer' }),
 })
 app.use('/admin/jobs', shown.node)

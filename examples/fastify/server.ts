@@ -12,7 +12,7 @@ app.post<{ Body: { email: string } }>('/signup', async (request, reply) => {
 
 const shown = dashboard(jobs, {
   basePath: '/admin/jobs',
-  // Your own login decides here: null is nobody.
+  // Your own login decides here; null refuses access.
   authorize: () => (process.env.NODE_ENV === 'production' ? null : { role: 'operate', user: 'developer' }),
 })
 app.register(async (scope) => {

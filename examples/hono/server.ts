@@ -14,7 +14,7 @@ app.post('/signup', async (c) => {
 
 const shown = dashboard(jobs, {
   basePath: '/admin/jobs',
-  // Your own login decides here: null is nobody.
+  // Your own login decides here; null refuses access.
   authorize: () => (process.env.NODE_ENV === 'production' ? null : { role: 'operate', user: 'developer' }),
 })
 app.all('/admin/jobs', (c) => shown.fetch(c.req.raw))

@@ -1,5 +1,5 @@
 /** @type {import('next').NextConfig} */
 export default {
-  // Treadle starts threads and loads drivers by their paths, so Node loads it as it is, and no bundle holds it.
+  // Treadle starts threads and loads drivers by path, so it must stay outside of the bundle.
   serverExternalPackages: ['treadle'],
 }

@@ -6,7 +6,7 @@ import { sendWelcome } from './jobs/send-welcome.ts'
 
 const shown = dashboard(jobs, {
   basePath: '/admin/jobs',
-  // Your own login decides here: null is nobody.
+  // Your own login decides here; null refuses access.
   authorize: () => (process.env.NODE_ENV === 'production' ? null : { role: 'operate', user: 'developer' }),
 })
 

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
+import { guideOf } from './guides.mjs'
 
 /**
  * @typedef {object} Export
@@ -9,6 +10,7 @@ import ts from 'typescript'
  * @property {string} kind
  * @property {string} sentence empty where the source says nothing
  * @property {string} text its type, where that is short
+ * @property {string | null} guide the page that explains it, with examples
  * @property {readonly { name: string, sentence: string, text: string }[]} members
  */
 
@@ -32,11 +34,11 @@ export function publicExports(root) {
   return entries.map(({ entry, file }) => {
     const module = checker.getSymbolAtLocation(program.getSourceFile(file))
     const symbols = checker.getExportsOfModule(module)
-    return { entry, exports: symbols.map((symbol) => exportOf(symbol, checker)).sort((a, b) => (a.name < b.name ? -1 : 1)) }
+    return { entry, exports: symbols.map((symbol) => exportOf(symbol, checker, root)).sort((a, b) => (a.name < b.name ? -1 : 1)) }
   })
 }
 
-function exportOf(exported, checker) {
+function exportOf(exported, checker, root) {
   const symbol = exported.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported
   const declaration = symbol.declarations?.[0]
   return {
@@ -45,6 +47,7 @@ function exportOf(exported, checker) {
     sentence: sentenceOf(symbol, checker) || sentenceOf(exported, checker),
     text: shortText(symbol, declaration, checker),
     members: membersOf(declaration, checker),
+    guide: guideOf(declaration?.getSourceFile().fileName.slice(join(root, '/').length) ?? ''),
   }
 }
 

@@ -5,7 +5,7 @@ export function referenceText(entries) {
   const contents = entries.map(({ entry, exports }) => `| [\`${entry}\`](#${anchorOf(entry)}) | ${exports.length} |`)
   return `# Reference
 
-Every export of the package, generated from its types. The guides explain how things work together: begin with [defining work](defining-work.md). Error codes are on [their own page](errors.md), options of commands in [the command line](cli.md), and the HTTP API describes itself at \`/api/v1/openapi.json\`.
+Every export of the package, generated from its types. The link behind each leads to the guide that explains it with examples; start with [defining work](defining-work.md). Error codes are on [their own page](errors.md), options of commands in [the command line](cli.md), and the HTTP API describes itself at \`/api/v1/openapi.json\`.
 
 | import from | exports |
 |---|---|
@@ -34,9 +34,9 @@ function entryText({ entry, exports }) {
   return `## ${entry}\n\n${parts.join('\n')}`
 }
 
-function exportText({ name, sentence, text, members }) {
+function exportText({ name, sentence, text, members, guide }) {
   const type = text === '' ? '' : ` \`${quoted(text)}\``
-  const line = `- **\`${name}\`**${type}: ${plain(sentence)}`
+  const line = `- **\`${name}\`**${type}: ${plain(sentence)}${guide === null ? '' : ` [Guide](${guide})`}`
   const explained = members.filter((member) => member.sentence !== '')
   const inside = explained.map((member) => `  - \`${member.name}\`: ${plain(member.sentence)}`)
   const rest = members.filter((member) => member.sentence === '').map((member) => `\`${member.name}\``)

@@ -22,6 +22,17 @@ export function aptInstall(debianPackage, env, say) {
   return `it failed with ${`${stdout}${stderr}`.trimEnd().split('\n').slice(-3).join(' | ')}`
 }
 
+/**
+ * Whether this machine may install packages, and its release has this one.
+ *
+ * @param {string} debianPackage
+ * @param {NodeJS.ProcessEnv} env
+ */
+export function isInstallable(debianPackage, env) {
+  if (process.getuid?.() !== 0) return false
+  return spawnSync('apt-cache', ['show', debianPackage], { env, stdio: 'ignore' }).status === 0
+}
+
 const script = `
 policy=/usr/sbin/policy-rc.d
 if [ ! -e "$policy" ]; then

@@ -8,6 +8,7 @@
  * @property {string} example such a URL
  * @property {readonly (readonly string[])[]} programs sets of programs that run it, the preferred one first; none where it runs in a container only
  * @property {string | null} debianPackage
+ * @property {true} [mayBeUnpacked] where this release has no such package, that of its backports is unpacked beside the system
  * @property {NodeJS.Signals} stopSignal asks it to end in good order and without waiting for its clients
  * @property {(port: number) => string} url
  * @property {(setting: Setting) => readonly string[] | null} prepare the command that makes its data folder; null where it needs none

@@ -3,8 +3,9 @@ import { mariadb } from './engines/mariadb.mjs'
 import { mysql } from './engines/mysql.mjs'
 import { postgres } from './engines/postgres.mjs'
 import { redis } from './engines/redis.mjs'
+import { valkey } from './engines/valkey.mjs'
 
-export const engines = { postgres, mariadb, mysql, redis, beanstalkd }
+export const engines = { postgres, mariadb, mysql, redis, valkey, beanstalkd }
 
 /** @typedef {keyof typeof engines} EngineName */
 
@@ -13,7 +14,7 @@ export const engineNames = /** @type {EngineName[]} */ (Object.keys(engines))
 /** What the tests use. Without the optional ones, the suites that need them are skipped. */
 export const testServers = {
   names: /** @type {EngineName[]} */ (['postgres', 'mariadb']),
-  optional: /** @type {EngineName[]} */ (['mysql', 'redis', 'beanstalkd']),
+  optional: /** @type {EngineName[]} */ (['mysql', 'redis', 'valkey', 'beanstalkd']),
 }
 
 /** Programs that some tests start themselves, by the packages that bring them on Debian. Without them those tests are skipped. */

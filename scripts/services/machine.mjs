@@ -1,5 +1,7 @@
-import { aptInstall } from './apt.mjs'
+import { aptInstall, isInstallable } from './apt.mjs'
+import { aptUnpack, unpackedPrograms } from './apt-unpack.mjs'
 import { composeProblem } from './compose.mjs'
+import { engines } from './engines.mjs'
 import { programFolders } from './programs.mjs'
 
 /**
@@ -22,11 +24,18 @@ export function thisMachine(env, say) {
   let problem
   return {
     env,
-    folders: () => programFolders(env),
-    install: (debianPackage) => aptInstall(debianPackage, env, say),
+    folders: () => [...programFolders(env), ...unpackable.map((name) => unpackedPrograms(name))],
+    install: (debianPackage) =>
+      unpackable.includes(debianPackage) && !isInstallable(debianPackage, env)
+        ? aptUnpack(debianPackage, env, say)
+        : aptInstall(debianPackage, env, say),
     composeProblem: () => {
       if (problem === undefined) problem = composeProblem(env)
       return problem
     },
   }
 }
+
+const unpackable = Object.values(engines).flatMap(({ mayBeUnpacked, debianPackage }) =>
+  mayBeUnpacked && debianPackage !== null ? [debianPackage] : [],
+)

@@ -18,12 +18,16 @@ const sections = [
   ['Coming from', /^docs\/coming-from\//],
   [
     'Guides',
-    ['defining-work', 'schedules', 'uniqueness', 'limits', 'delivery', 'workflows', 'transactions', 'isolation', 'testing'].map(
-      inDocs,
-    ),
+    [
+      ...['defining-work', 'schedules', 'uniqueness', 'limits', 'delivery', 'workflows', 'transactions', 'isolation'],
+      ...['logs', 'events', 'testing'],
+    ].map(inDocs),
   ],
-  ['Running it', ['workers', 'deploying', 'cli', 'dashboard', 'job-server', 'http-api', 'worker-manager'].map(inDocs)],
-  ['Engines', ['engines', 'databases', 'beanstalkd', 'service-bus'].map(inDocs)],
+  [
+    'Running it',
+    ['workers', 'deploying', 'cli', 'dashboard', 'observability', 'job-server', 'http-api', 'worker-manager'].map(inDocs),
+  ],
+  ['Engines', ['engines', 'databases', 'redis', 'beanstalkd', 'service-bus', 'moving'].map(inDocs)],
   [
     'Reference',
     [

@@ -23,7 +23,7 @@ export function configure(config: TreadleConfig, folder: string = workingFolder(
   if (isPlaced) {
     throw new TreadleError(
       'CONFIG_INVALID',
-      'The default instance is in use already. Call configure() before the first dispatch.',
+      'The default instance is already in use. Call configure() before the first dispatch.',
     )
   }
   configured = { config, folder }
@@ -46,7 +46,7 @@ async function place(): Promise<Place> {
   if (path === null) return placeOf({}, environmentVariable('TREADLE_URL'), workingFolder())
   const loaded = await loadConfigFile(path)
   if ('instance' in loaded) {
-    const message = `${path} exports an instance of its own. Import that one in place of { jobs } from 'treadle'.`
+    const message = `${path} exports an instance of its own. Import that one instead of { jobs } from 'treadle'.`
     throw new TreadleError('CONFIG_INVALID', message)
   }
   const outerUrl = environmentVariable('TREADLE_URL')

@@ -53,6 +53,7 @@ export function treadleProgram(): Command {
     .option('--config <file>', 'the config file (default: treadle.config.ts in this folder or above)')
     .option('--url <url>', 'the database, such as sqlite:treadle.db, instead of the one in the config file')
     .option('--coordination <url>', 'the coordination store beside a broker, instead of the one in the config file')
+    .option('--backend <name>', 'one of several backends in the config file, instead of the default one')
     .option('--json', 'print data as JSON, and errors as {"error":{"code","message"}}')
     .option('--no-color', 'disable colours (NO_COLOR works too)')
     .option('--verbose', 'print the stack trace of an error')

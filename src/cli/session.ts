@@ -9,6 +9,7 @@ import { visible } from './output/text.ts'
 import { type OpenOptions, openProject, type Project, type ProjectOptions, refuseMissing } from './project.ts'
 
 export interface GlobalOptions extends ProjectOptions {
+  readonly backend?: string
   readonly json?: boolean
   readonly color?: boolean
   readonly verbose?: boolean
@@ -43,12 +44,14 @@ export async function withProject(
   open: OpenOptions = {},
 ): Promise<void> {
   await withOutput(command, async (session) => {
-    const project = await openProject(command.optsWithGlobals<GlobalOptions>(), process.cwd(), open)
-    for (const note of project.notes) session.out.note(`note: ${visible(note)}`)
+    const options = command.optsWithGlobals<GlobalOptions>()
+    const whole = await openProject(options, process.cwd(), open)
+    for (const note of whole.notes) session.out.note(`note: ${visible(note)}`)
     try {
+      const project = options.backend === undefined ? whole : await inBackend(whole, options.backend)
       return await run({ ...session, project, jobs: project.jobs })
     } finally {
-      await project.jobs.close()
+      await whole.jobs.close()
     }
   })
 }
@@ -105,6 +108,12 @@ export async function loadSoundJobs({ project, jobs, out }: ProjectSession): Pro
  * reads an empty one.
  */
 export const lookOnly: OpenOptions = { changes: { migrate: false }, standIn: () => openMemory({ clock: systemClock }) }
+
+/** The project as seen from one of its backends. */
+async function inBackend(project: Project, name: string): Promise<Project> {
+  const jobs = await project.jobs.backend(name)
+  return jobs === project.jobs ? project : { ...project, jobs, url: jobs.url, missingFile: null }
+}
 
 function outputOf(command: Command): Output {
   const { json = false, color = true } = command.optsWithGlobals<GlobalOptions>()

@@ -1,5 +1,6 @@
 import { messageOf } from '../core/errors.ts'
-import type { JobState } from '../queue/contract/job-state.ts'
+import { type BacklogCount, jobInBroker } from '../queue/contract/backlog.ts'
+import { type JobState, zeroCounts } from '../queue/contract/job-state.ts'
 import { totalsByQueue, totalsOf } from '../queue/contract/queue-counts.ts'
 import type { JobStore } from '../queue/contract/store.ts'
 import type { WorkerRecord } from '../queue/contract/worker-store.ts'
@@ -51,13 +52,26 @@ export async function otherStatuses({ jobs, now }: ProjectSession, complete: boo
     names.map(async (name) => {
       try {
         const other = await jobs.backend(name)
-        const store = await other.store()
-        return { name, status: await readStatus({ jobs: other, url: other.url }, store, now, complete) }
+        return { name, status: await statusOf({ jobs: other, url: other.url }, now, complete) }
       } catch (thrown) {
         return { name, status: messageOf(thrown) }
       }
     }),
   )
+}
+
+/** The status of a queue. A broker without a coordination store knows only how many jobs it holds. */
+export async function statusOf(project: Pick<Project, 'jobs' | 'url'>, now: number, complete: boolean): Promise<Status> {
+  const { store, backlog } = await project.jobs.open()
+  if (store === undefined && backlog !== undefined) return brokerStatus(project.url, await backlog.counts())
+  return readStatus(project, await project.jobs.store(), now, complete)
+}
+
+function brokerStatus(url: string, backlog: readonly BacklogCount[]): Status {
+  const queues = backlog.map(({ queue, ...counts }) => {
+    return { queue, paused: false, counts: { ...zeroCounts(), ...counts }, oldestReadyAt: null }
+  })
+  return { url, queues: queues.toSorted((a, b) => compare(a.queue, b.queue)), jobs: [], schedules: [], workers: [] }
 }
 
 /** The status from the maintained counters. `complete` is false if something is wrong with the jobs of this program. */
@@ -81,7 +95,8 @@ export async function readStatus(
       return { queue, paused: isPaused.has(queue), counts, oldestReadyAt: iso(oldestReadyAt) }
     }),
     jobs: counts.map(({ job, queue, counts }) => {
-      return { job, queue, handled: jobs.has(job) || (complete ? false : null), paused: pausedJobs.has(job), counts }
+      const handled = jobs.has(job) || (complete && job !== jobInBroker ? false : null)
+      return { job, queue, handled, paused: pausedJobs.has(job), counts }
     }),
     schedules: await readSchedules(jobs, now, complete),
     workers: await store.workers.list(),

@@ -4,7 +4,7 @@ export {
   type BedrockClientOptions,
   type BedrockGetOptions,
   bedrockClient,
-} from './bedrock-client.ts'
+} from './bedrock/client.ts'
 export type {
   BedrockChild,
   BedrockJob,
@@ -15,6 +15,6 @@ export type {
   BedrockRetry,
   BedrockState,
   NewBedrockJob,
-} from './bedrock-job.ts'
-export { BedrockRefusal } from './bedrock-refusal.ts'
+} from './bedrock/job.ts'
+export { BedrockRefusal } from './bedrock/refusal.ts'
 export * from './browser.ts'

@@ -3,7 +3,7 @@ import { type Json, toJson } from '../core/text/json.ts'
 import { writtenReason } from '../core/text/reason.ts'
 import type { Clock } from '../core/time/clock.ts'
 import type { Lease, Settlements } from './api/lease-shapes.ts'
-import type { LeaseCalls } from './lease-calls.ts'
+import type { LeaseCalls } from './http/lease-calls.ts'
 
 /** What a remote handler knows about its job. */
 export interface RemoteContext extends Pick<Lease, 'id' | 'job' | 'name' | 'queue' | 'meta' | 'attempt' | 'maxRetries'> {
@@ -121,6 +121,6 @@ export class RemoteRun {
       timeout: `it took longer than its timeout of ${timeoutMs} ms`,
       shutdown: 'its worker is being stopped',
     }
-    return `Job "${job}" (${id}) was told to stop: ${reasons[why]}`
+    return `Job "${job}" (${id}) was asked to stop: ${reasons[why]}`
   }
 }

@@ -3,10 +3,10 @@ import { TreadleError } from '../core/errors.ts'
 import { type Clock, pause, type Timer } from '../core/time/clock.ts'
 import { webToken } from '../core/web-token.ts'
 import type { Lease, SettledMany } from './api/lease-shapes.ts'
-import type { LeaseCalls } from './lease-calls.ts'
+import type { LeaseCalls } from './http/lease-calls.ts'
+import { ServerProblem } from './http/server-problem.ts'
 import { type RemoteWorkConfig, type RemoteWorkOptions, remoteWorkConfig } from './remote-options.ts'
 import { type Ending, type RemoteHandler, RemoteRun } from './remote-run.ts'
-import { ServerProblem } from './server-problem.ts'
 
 interface RemoteWorkerDeps {
   readonly leases: LeaseCalls

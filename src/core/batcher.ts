@@ -28,12 +28,20 @@ export class Batcher<Item, Answer> {
     return this.#items.length
   }
 
+  /** The items that wait for the next batch. */
+  get waiting(): readonly Item[] {
+    return this.#items
+  }
+
   add(item: Item): Promise<Answer> {
-    return new Promise((resolve, reject) => {
-      this.#items.push(item)
-      this.#waiters.push({ resolve, reject })
-      this.#running ??= this.#run()
-    })
+    return new Promise((resolve, reject) => this.addFor(item, { resolve, reject }))
+  }
+
+  /** Like `add`, without a promise: for callers that add very many. The waiter must not throw. */
+  addFor(item: Item, waiter: Waiter<Answer>): void {
+    this.#items.push(item)
+    this.#waiters.push(waiter)
+    this.#running ??= this.#run()
   }
 
   /** Resolves when everything added so far has been answered. */
@@ -44,26 +52,37 @@ export class Batcher<Item, Answer> {
   async #run(): Promise<void> {
     await this.#gather(() => this.#items.length)
     while (this.#items.length > 0) {
-      const items = this.#items.splice(0, this.#maxItems)
-      const waiters = this.#waiters.splice(0, this.#maxItems)
+      const [items, waiters] = this.#take()
       await this.#send(items, waiters)
     }
     this.#running = undefined
   }
 
+  /** Hands over the lists themselves if all of it fits into one batch, as usual. */
+  #take(): readonly [Item[], Waiter<Answer>[]] {
+    if (this.#items.length > this.#maxItems) {
+      return [this.#items.splice(0, this.#maxItems), this.#waiters.splice(0, this.#maxItems)]
+    }
+    const taken = [this.#items, this.#waiters] as const
+    this.#items = []
+    this.#waiters = []
+    return taken
+  }
+
   async #send(items: Item[], waiters: Waiter<Answer>[]): Promise<void> {
+    let answers: readonly Answer[]
     try {
-      const answers = await this.#flush(items)
-      waiters.forEach((waiter, index) => {
-        waiter.resolve(answers[index] as Answer)
-      })
+      answers = await this.#flush(items)
     } catch (thrown) {
       for (const waiter of waiters) waiter.reject(thrown)
+      return
     }
+    for (let index = 0; index < waiters.length; index++) waiters[index]?.resolve(answers[index] as Answer)
   }
 }
 
-interface Waiter<Answer> {
+/** Is told the answer to one item. */
+export interface Waiter<Answer> {
   resolve(answer: Answer): void
   reject(thrown: unknown): void
 }

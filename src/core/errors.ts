@@ -1,5 +1,6 @@
 import { maskError, masked } from './text/masking.ts'
 import { shown } from './text/shown.ts'
+import { visible } from './text/visible.ts'
 
 /** Every error code. `docs/errors.md` explains each of them; a code never changes its meaning. */
 export const errorCodes = [
@@ -80,11 +81,20 @@ export class TreadleError extends Error {
   readonly code: ErrorCode
 
   constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
-    super(masked(message), options)
+    // Messages quote names and texts that others have chosen, and are printed wherever the error ends up.
+    super(visible(shortened(masked(message))), options)
     maskError(options?.cause)
     this.name = 'TreadleError'
     this.code = code
   }
+}
+
+/** Longer than any list of problems, and shorter than a name with which someone wants to fill a log. */
+const longestMessage = 10_000
+
+function shortened(message: string): string {
+  if (message.length <= longestMessage) return message
+  return `${message.slice(0, longestMessage)}… (${message.length} characters)`
 }
 
 /** Throw this from a handler for a failure that retrying cannot fix: the job becomes `dead` at once. */

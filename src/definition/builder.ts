@@ -168,7 +168,7 @@ export class DescribedJob<Input = unknown, Result = unknown, Payload = Input>
   #frozen(): TreadleError {
     return new TreadleError(
       'DEFINITION_FROZEN',
-      `Job "${this.job}" is in use and cannot be changed any more. Configure it where it is defined, or give options to dispatch().`,
+      `Job "${this.job}" is in use and can no longer be changed. Configure it where it is defined, or give options to dispatch().`,
     )
   }
 }

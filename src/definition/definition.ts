@@ -1,8 +1,16 @@
+import { suggestion } from '../core/options.ts'
 import { shown } from '../core/text/shown.ts'
 import { type Duration, parseDuration } from '../core/time/duration.ts'
 import type { Instant } from '../core/time/instant.ts'
 import { calendarSchedule } from '../scheduling/calendar/calendar-schedule.ts'
-import { defaultMisfire, type MisfirePolicy, misfirePolicy } from '../scheduling/misfire.ts'
+import {
+  defaultMisfire,
+  type MisfireKind,
+  type MisfireOptions,
+  type MisfirePolicy,
+  misfireKinds,
+  misfirePolicy,
+} from '../scheduling/misfire.ts'
 import { describedSchedule, type ScheduleExpression } from '../scheduling/saying/expression.ts'
 import type { Schedule } from '../scheduling/schedule.ts'
 import { type DefinitionFields, definitionDefaults, type Keep } from './fields.ts'
@@ -51,6 +59,7 @@ export class JobDefinition<Input = unknown, Result = unknown> {
 
   /** Completes the fields with the rules of its program, if it has one. */
   constructor(given: GivenFields, rules: ProgramRules = noRules) {
+    refuse(`Job ${JSON.stringify(given.job)}`, unknownFields(given))
     this.#said = saidFields(given)
     const fields = completeFields(this.#said, rules)
     refuse(`Job ${JSON.stringify(fields.job)}`, problemsOf(fields))
@@ -189,8 +198,8 @@ export class JobDefinition<Input = unknown, Result = unknown> {
     return this.with({ rate })
   }
 
-  withGroup(group: Grouping | null): JobDefinition<Input, Result> {
-    return this.with({ group })
+  withGroup(group: (Pick<Grouping, 'key'> & Partial<Grouping>) | null): JobDefinition<Input, Result> {
+    return this.with({ group: group === null ? null : { concurrency: null, rate: null, ...group } })
   }
 
   withSingleInstance(singleInstance = true): JobDefinition<Input, Result> {
@@ -241,8 +250,10 @@ export class JobDefinition<Input = unknown, Result = unknown> {
     return this.with({ overlap })
   }
 
-  withMisfire(misfire: MisfirePolicy | null): JobDefinition<Input, Result> {
-    return this.with({ misfire })
+  /** As the builder's `misfire()`, or a policy of another definition. */
+  withMisfire(misfire: MisfireKind | MisfirePolicy | null, options?: MisfireOptions): JobDefinition<Input, Result> {
+    const isPolicy = misfire === null || (typeof misfire === 'object' && misfireKinds.includes(misfire.kind))
+    return this.with({ misfire: isPolicy ? misfire : misfirePolicy(misfire as MisfireKind, options) })
   }
 
   withAfter(...after: readonly string[]): JobDefinition<Input, Result> {
@@ -278,6 +289,19 @@ export class JobDefinition<Input = unknown, Result = unknown> {
   }
 }
 
+const fieldNames = ['job', 'name', 'handler', ...Object.keys(definitionDefaults)]
+
+/** A misspelt field would be ignored in silence. */
+function unknownFields(given: GivenFields): readonly string[] {
+  const unknown = Object.keys(given).filter((name) => !fieldNames.includes(name))
+  return unknown.map((name) => `it has no field "${name}"${nearest(name)}`)
+}
+
+function nearest(name: string): string {
+  const method = `with${name.charAt(0).toUpperCase()}${name.slice(1)}`
+  return method in JobDefinition.prototype ? `: say it with ${method}()` : suggestion(name, fieldNames)
+}
+
 function saidFields({ handler, ...given }: GivenFields): SaidFields {
   const { job, handlerClass, restricted: isRestricted } = given
   if (handler === null) return givenValues({ ...given, handler })
@@ -298,7 +322,7 @@ function problemsOf(fields: DefinitionFields): readonly (string | undefined)[] {
   return [
     jobNameProblem(fields.job),
     fields.schedule !== null && storedKey(fields.job) !== null
-      ? `a job with a schedule must not be called ${storedPrefix}…: that is what schedules are called that were made at run time`
+      ? `a job with a schedule must not be called ${storedPrefix}…: that prefix is reserved for schedules that are created at run time`
       : undefined,
     // A job without a name uses its key, which is already checked above.
     fields.name === fields.job ? undefined : jobNameProblem(fields.name, 'name'),
@@ -315,7 +339,7 @@ function problemsOf(fields: DefinitionFields): readonly (string | undefined)[] {
       : `maxRunningTime must be more than 0 ms, got ${maxRunningTimeMs}`,
     timeoutMs === null || maxRunningTimeMs === null
       ? undefined
-      : 'timeout and maxRunningTime are two answers to one question: give one of them',
+      : 'timeout and maxRunningTime exclude each other: give one of them',
     ...(fields.isolation === null ? [] : isolationProblems(fields.isolation)),
     fields.rate === null ? undefined : rateProblem(fields.rate, 'rate'),
     ...(fields.group === null ? [] : groupingProblems(fields.group)),

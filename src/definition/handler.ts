@@ -60,13 +60,13 @@ export function classKey(handler: HandlerClass<never, unknown>): string {
   const { jobName, name } = handler as { readonly jobName?: unknown; readonly name: string }
   if (jobName === undefined) return name
   if (typeof jobName === 'string') return jobName
-  throw new TreadleError('HANDLER_INVALID', `The static jobName of class ${name} must be a text, got ${String(jobName)}`)
+  throw new TreadleError('HANDLER_INVALID', `The static jobName of class ${name} must be a string, got ${String(jobName)}`)
 }
 
 /** Calling a generator function runs none of its body. */
 function refuseGenerator(job: string, handler: unknown): void {
   if (!/GeneratorFunction\]$/.test(Object.prototype.toString.call(handler))) return
-  const message = `The handler of "${job}" must be a function that does the work when it is called, got a generator function: leave out the "*"`
+  const message = `The handler of "${job}" must be a function that does the work when it is called, got a generator function: remove the "*"`
   throw new TreadleError('HANDLER_INVALID', message)
 }
 

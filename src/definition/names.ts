@@ -7,10 +7,10 @@ const maxKeyLength = 512
 
 /** Returns why a value is not a valid job name, or undefined if it is valid. */
 export function jobNameProblem(value: unknown, what = 'a job name'): string | undefined {
-  if (typeof value !== 'string' || value === '') return `${what} must be a text that is not empty, got ${JSON.stringify(value)}`
+  if (typeof value !== 'string' || value === '') return `${what} must be a string that is not empty, got ${JSON.stringify(value)}`
   if (value.length > maxJobLength) return `${what} must have at most ${maxJobLength} characters, got ${value.length}`
   if (/[\p{Cc}\p{Cs}]/u.test(value.replaceAll('\t', ' ')) || value !== value.trim()) {
-    return `${what} must not hold control characters other than tabs, or halves of characters, or begin or end with a space, got ${JSON.stringify(value)}`
+    return `${what} must not contain control characters other than tabs, or halves of surrogate pairs, or begin or end with a space, got ${JSON.stringify(value)}`
   }
   return undefined
 }
@@ -23,7 +23,7 @@ export function queueProblem(value: unknown): string | undefined {
 export function keyProblem(value: unknown, what: string): string | undefined {
   if (typeof value === 'string' && value !== '' && value.length <= maxKeyLength) return storableProblem(value, what)
   const got = typeof value === 'string' ? `one of ${value.length} characters` : typeof value
-  return `${what} must be a text of 1 to ${maxKeyLength} characters, got ${got}`
+  return `${what} must be a string of 1 to ${maxKeyLength} characters, got ${got}`
 }
 
 /** Databases store these characters differently or not at all, so two different keys could become one. */

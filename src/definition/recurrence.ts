@@ -1,7 +1,7 @@
 import { messageOf, TreadleError } from '../core/errors.ts'
 import { type Duration, formatDuration, parseDuration } from '../core/time/duration.ts'
 import { formatInstant, type Instant, parseInstant } from '../core/time/instant.ts'
-import { parseCron } from '../scheduling/calendar/cron.ts'
+import { parseCron } from '../scheduling/calendar/cron/cron.ts'
 import { parseZone } from '../scheduling/calendar/zone.ts'
 import {
   defaultMisfire,
@@ -81,7 +81,7 @@ function soundRecurrence(key: string, options: RecurrenceOptions, timezone: stri
   const [kind, ...others] = given
   if (kind === undefined || others.length > 0)
     throw invalid(`give one of cron, every and repeat, got ${given.join(' and ') || 'none'}`)
-  if (kind !== 'cron' && options.timezone != null) throw invalid(`${kind} counts from the run before: give no timezone`)
+  if (kind !== 'cron' && options.timezone != null) throw invalid(`${kind} counts from the previous run: give no timezone`)
   const until = options.until == null ? null : parseInstant(options.until, 'until')
   const said = saidOf(kind, options)
   const when = { key, kind, said, timezone: kind === 'cron' ? (options.timezone ?? timezone) : 'UTC', until }
@@ -97,7 +97,7 @@ function soundRecurrence(key: string, options: RecurrenceOptions, timezone: stri
 function saidOf(kind: RecurrenceKind, { cron, every, repeat }: RecurrenceOptions): string {
   if (kind === 'every') return saidInterval(every as Duration)
   const text: unknown = kind === 'cron' ? cron : repeat
-  if (typeof text !== 'string') throw invalid(`${kind} must be a text`)
+  if (typeof text !== 'string') throw invalid(`${kind} must be a string`)
   if (text.length > longestSaid) throw invalid(`${kind} must have at most ${longestSaid} characters, got ${text.length}`)
   // Rejects a repeat that does not move forward in time, as for schedules defined in code.
   if (kind === 'repeat') describedSchedule((words) => words.repeat(text)).toSchedule()
@@ -124,7 +124,7 @@ function misfireOf(given: RecurrenceOptions['misfire'], kind: RecurrenceKind, sc
 
 function contradiction(overlap: Overlap | null, misfire: MisfirePolicy, { kind }: Schedule): string | undefined {
   if (overlap !== 'skip' || misfire.kind !== 'all' || kind !== 'calendar') return undefined
-  return 'overlap skip and misfire all contradict each other, since missed runs that are made up for would skip one another: use queue'
+  return 'overlap skip and misfire all contradict each other, since missed runs that are caught up would skip one another: use queue'
 }
 
 /** Builds the schedule. */

@@ -1,3 +1,5 @@
+import { parseExact, writeExact } from '../core/text/exact-json.ts'
+
 export type JsonObject = Readonly<Record<string, unknown>>
 
 /** The object in a JSON text; null if it is not an object. */
@@ -7,10 +9,10 @@ export function objectOf(text: string): JsonObject | null {
   return isObject ? (value as JsonObject) : null
 }
 
-/** Undefined if it is not JSON. */
+/** Undefined if it is not JSON. To be written with `writeExact`: large numbers are kept as they are. */
 export function jsonOf(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseExact(text)
   } catch {
     return undefined
   }
@@ -19,7 +21,7 @@ export function jsonOf(text: string): unknown {
 /** Returns the text with these members set; undefined removes a member. Texts that are not objects are left alone. */
 export function withMembers(text: string, members: JsonObject): string {
   const object = objectOf(text)
-  return object === null ? text : JSON.stringify({ ...object, ...members })
+  return object === null ? text : writeExact({ ...object, ...members })
 }
 
 /** How often a job with a `retryAfter` was handed out and not finished. */

@@ -4,7 +4,7 @@ import type { KeyRing } from '../envelope/keys/key-ring.ts'
 import type { QueueBackend, SendReceipt } from '../queue/contract/contract.ts'
 import type { Outcome } from './end/outcome.ts'
 import type { EventSubject } from './event-details.ts'
-import type { RunEvent, TreadleEvents } from './events.ts'
+import type { JobEventName, RunEvent, TreadleEvents } from './events.ts'
 
 /** The events of a program, with the jobs they are about. */
 export type JobEvents = Events<TreadleEvents, EventSubject>
@@ -42,16 +42,31 @@ export interface EndedRun {
   readonly event: RunEvent
   readonly outcome: Outcome
   readonly durationMs: number
-  /** Called only if there are listeners. */
-  readonly subject: () => EventSubject
+  /** Called only if there are listeners, with the result of a job that succeeded. */
+  readonly subject: (result?: string | null) => EventSubject
 }
+
+/** The event that reports each outcome. */
+export const outcomeEvents = {
+  done: 'job:succeeded',
+  retry: 'job:failed',
+  dead: 'job:dead',
+  cancelled: 'job:cancelled',
+  skipped: 'job:skipped',
+  snooze: 'job:snoozed',
+  wait: 'job:waiting',
+  release: 'job:released',
+  lost: 'job:lost',
+} as const satisfies Readonly<Record<Outcome['kind'], JobEventName>>
 
 /** Emits how a run ended, after that is on disk. */
 export function emitEnd(events: JobEvents, { event, outcome, durationMs, subject }: EndedRun): void {
   switch (outcome.kind) {
     case 'done': {
-      const { result } = outcome
-      if (events.has('job:succeeded')) events.emit('job:succeeded', { ...event, durationMs }, { ...subject(), result })
+      // Field by field: most runs end here, and V8 copies objects several times slower.
+      const { id, job, name, queue, attempt } = event
+      if (events.has('job:succeeded'))
+        events.emit('job:succeeded', { id, job, name, queue, attempt, durationMs }, subject(outcome.result))
       return
     }
     case 'retry':

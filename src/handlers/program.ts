@@ -93,7 +93,7 @@ function settingsOf(what: string, options: ProgramOptions): ChildSettings {
 }
 
 function environmentProblems(env: unknown): readonly string[] {
-  if (typeof env !== 'object' || env === null) return ['env must be an object of texts']
+  if (typeof env !== 'object' || env === null) return ['env must be an object of strings']
   return Object.entries(env)
     .filter(([name, value]) => name === '' || name.includes('=') || !isText(name) || !isText(value))
     .map(([name]) => `env: ${JSON.stringify(name)} is not a variable with a text as its value`)

@@ -64,9 +64,9 @@ export class Isolate {
   constructor(spec: IsolateSpec, deps: IsolateDeps) {
     this.spec = spec
     this.#deps = deps
-    let tellEnded = () => {}
+    let resolveEnded = () => {}
     this.ended = new Promise((resolve) => {
-      tellEnded = resolve
+      resolveEnded = resolve
     })
     const open = spec.kind === 'thread' ? openThread : openProcess
     this.#channel = open(
@@ -76,7 +76,7 @@ export class Isolate {
         onOutput: (stream, chunk) => this.#output.write(stream, chunk),
         onEnded: (death) => {
           this.#die(death)
-          tellEnded()
+          resolveEnded()
         },
       },
     )
@@ -131,7 +131,7 @@ export class Isolate {
   #receive(value: unknown): void {
     const message = openFromIsolate(value, this.#token)
     if (message === undefined) this.#ignore()
-    else this.#hear(message)
+    else this.#handle(message)
   }
 
   #log({ level, message, fields }: FromIsolate & { readonly kind: 'log' }): void {
@@ -152,7 +152,7 @@ export class Isolate {
     this.kill()
   }
 
-  #hear(message: FromIsolate): void {
+  #handle(message: FromIsolate): void {
     switch (message.kind) {
       case 'ready':
         void this.#begin()
@@ -210,14 +210,14 @@ export class Isolate {
     this.#settle(({ context, reject }) => reject(crashError(context.job, this.spec, { ...death, ...this.#uncaught })))
   }
 
-  #settle(tell: (current: Current) => void): void {
+  #settle(act: (current: Current) => void): void {
     const current = this.#current
     if (current === undefined) return
     this.#current = undefined
     current.context.signal.removeEventListener('abort', current.abort)
     this.#channel.hold(false)
     void this.#output.end()
-    tell(current)
+    act(current)
   }
 }
 

@@ -71,15 +71,15 @@ type Ended = Omit<Death, 'isOutOfMemory'>
 
 function onceEnded(child: ChildProcess, onEnded: (ended: Ended) => void): void {
   let isTold = false
-  const tell = (ended: Ended) => {
+  const reportEnd = (ended: Ended) => {
     if (!isTold) onEnded(ended)
     isTold = true
   }
   child.on('error', (thrown) => {
-    if (child.pid === undefined) tell({ exitCode: null, signal: null, thrown })
+    if (child.pid === undefined) reportEnd({ exitCode: null, signal: null, thrown })
   })
-  child.on('close', (exitCode, signal) => tell({ exitCode, signal }))
-  child.on('exit', (exitCode, signal) => systemClock.timer(lastWordsMs, () => tell({ exitCode, signal }), { unref: true }))
+  child.on('close', (exitCode, signal) => reportEnd({ exitCode, signal }))
+  child.on('exit', (exitCode, signal) => systemClock.timer(lastWordsMs, () => reportEnd({ exitCode, signal }), { unref: true }))
 }
 
 function hold(child: ChildProcess, isHeld: boolean): void {

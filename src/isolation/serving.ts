@@ -21,7 +21,7 @@ type Load = (modules: IsolateModules) => Promise<void>
 /** Follows the worker's messages until it is told to end. */
 export function serve(channel: InsideChannel, inside: Inside, load: Load): void {
   const server = new IsolateServer(channel, inside, load)
-  channel.listen((message) => server.hear(message))
+  channel.listen((message) => server.receive(message))
 }
 
 /**
@@ -54,7 +54,7 @@ class IsolateServer {
     this.#load = load
   }
 
-  hear(message: ToIsolate): void {
+  receive(message: ToIsolate): void {
     switch (message.kind) {
       case 'load':
         this.#channel.watch(message.parent)

@@ -1,5 +1,5 @@
-import { type BedrockClient, bedrockClient } from '../client/bedrock-client.ts'
-import type { BedrockJob } from '../client/bedrock-job.ts'
+import { BedrockClient } from '../client/bedrock/client.ts'
+import type { BedrockJob } from '../client/bedrock/job.ts'
 import { messageOf } from '../core/errors.ts'
 import { pause, stopwatch } from '../core/time/clock.ts'
 import type { ManagerReport } from './events.ts'
@@ -30,7 +30,7 @@ class Manager {
   readonly #room: Room
   /** Two connections: one waits for jobs, the other carries requests that must not queue behind that wait. */
   readonly #asking: BedrockClient
-  readonly #telling: BedrockClient
+  readonly #reportingClient: BedrockClient
   readonly #draining = new AbortController()
   readonly #running = new Set<Promise<void>>()
   readonly #report = { finished: 0, retried: 0, failed: 0, returned: 0 }
@@ -41,13 +41,13 @@ class Manager {
     const address = { host, port, tls, clock, ...(token !== undefined && { token }) }
     this.#config = config
     this.#room = new Room(config)
-    this.#asking = bedrockClient(address)
-    this.#telling = bedrockClient(address)
+    this.#asking = new BedrockClient(address, { isExact: true })
+    this.#reportingClient = new BedrockClient(address, { isExact: true })
   }
 
   async run(): Promise<ManagerReport> {
     const { host, port, name, workers, onEvent, signal, maxIterations } = this.#config
-    const stop = () => this.#drain('it was told to stop')
+    const stop = () => this.#drain('it was asked to stop')
     signal.addEventListener('abort', stop)
     if (signal.aborted) stop()
     onEvent({ event: 'manager:started', server: `${host}:${port}`, name, workers })
@@ -62,7 +62,7 @@ class Manager {
       await this.#allEnded()
       signal.removeEventListener('abort', stop)
       this.#asking.close()
-      this.#telling.close()
+      this.#reportingClient.close()
     }
     await looking
     onEvent({ event: 'manager:stopped', ...this.#report })
@@ -133,8 +133,8 @@ class Manager {
     const durationMs = stopwatch()
     const end = await runWorker(job, { folder: workers, pattern: name, timeLimitMs, env, clock, abort })
     const onTrouble = (error: string) => onEvent({ event: 'manager:trouble', error })
-    const isHeard = await report(job, end, { client: this.#telling, clock, abort, onTrouble })
-    if (isHeard) this.#count(end, { ...known, durationMs: Math.round(durationMs()) })
+    const isReported = await report(job, end, { client: this.#reportingClient, clock, abort, onTrouble })
+    if (isReported) this.#count(end, { ...known, durationMs: Math.round(durationMs()) })
   }
 
   #count(end: WorkerEnd, known: { readonly jobID: number; readonly job: string; readonly durationMs: number }): void {

@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'
 import { defaultExport, loadModule } from '../app/module-loader.ts'
-import type { BedrockJob } from '../client/bedrock-job.ts'
+import type { BedrockJob } from '../client/bedrock/job.ts'
 import { TreadleError } from '../core/errors.ts'
 import { endOwnProcess, isParent } from '../core/process/environment.ts'
 import { toJson } from '../core/text/json.ts'

@@ -1,4 +1,4 @@
-import { BedrockRefusal } from '../client/bedrock-refusal.ts'
+import { BedrockRefusal } from '../client/bedrock/refusal.ts'
 import { TreadleError } from '../core/errors.ts'
 
 /** Whether the same report may be sent again later: the server was unreachable, or could not process the report. */

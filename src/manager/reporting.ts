@@ -1,5 +1,5 @@
-import type { BedrockClient } from '../client/bedrock-client.ts'
-import type { BedrockJob, BedrockRetry } from '../client/bedrock-job.ts'
+import type { BedrockClient } from '../client/bedrock/client.ts'
+import type { BedrockJob, BedrockRetry } from '../client/bedrock/job.ts'
 import { messageOf } from '../core/errors.ts'
 import { type Clock, pause } from '../core/time/clock.ts'
 import { isOutage } from './outage.ts'
@@ -24,17 +24,17 @@ export async function report(job: BedrockJob, end: WorkerEnd, context: Reporting
   const { client, clock, abort, onTrouble } = context
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
     try {
-      await tell(job, end, client)
+      await send(job, end, client)
       return true
     } catch (thrown) {
-      onTrouble(`The end of job ${job.jobID} could not be told: ${messageOf(thrown)}`)
+      onTrouble(`The end of job ${job.jobID} could not be reported: ${messageOf(thrown)}`)
       if (!isOutage(thrown) || abort.aborted) return false
       await pause(clock, pauseMs, abort)
     }
   }
 }
 
-function tell({ jobID, data }: BedrockJob, end: WorkerEnd, client: BedrockClient): Promise<void> {
+function send({ jobID, data }: BedrockJob, end: WorkerEnd, client: BedrockClient): Promise<void> {
   switch (end.kind) {
     case 'finished':
       return client.finishJob(jobID, withData(end.data))

@@ -1,4 +1,4 @@
-import { nextAllowed } from '../worker/health/load.ts'
+import { nextAllowed } from '../worker/health/load/load.ts'
 
 /** Number of jobs that may run before their effect on the load is known. */
 const safeJobs = 10

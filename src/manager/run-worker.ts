@@ -1,8 +1,9 @@
 import { fileURLToPath } from 'node:url'
-import type { BedrockJob } from '../client/bedrock-job.ts'
+import type { BedrockJob } from '../client/bedrock/job.ts'
 import { messageOf } from '../core/errors.ts'
 import { ownFile } from '../core/files/own-file.ts'
 import { nodeBinary, processId, workingFolder } from '../core/process/environment.ts'
+import { parseExact, writeExact } from '../core/text/exact-json.ts'
 import type { Json } from '../core/text/json.ts'
 import type { Clock } from '../core/time/clock.ts'
 import { formatDuration } from '../core/time/duration.ts'
@@ -58,7 +59,7 @@ function runProcess(worker: Runnable, job: BedrockJob, { env, clock }: RunSettin
   const own = [String(job.jobID), job.name]
   const argv =
     worker.kind === 'module' ? [nodeBinary(), moduleEntry(), worker.path, String(processId()), ...own] : [worker.path, ...own]
-  return runChild(argv, `${JSON.stringify(job)}\n`, { cwd: workingFolder(), env, maxOutput, killAfterMs, clock }, signal)
+  return runChild(argv, `${writeExact(job)}\n`, { cwd: workingFolder(), env, maxOutput, killAfterMs, clock }, signal)
 }
 
 function moduleEntry(): string {
@@ -80,7 +81,7 @@ function lastObject(stdout: string): JsonObject | undefined {
   const line = text.slice(text.lastIndexOf('\n') + 1).trim()
   if (!line.startsWith('{')) return undefined
   try {
-    return JSON.parse(line) as JsonObject
+    return parseExact(line) as JsonObject
   } catch {
     return undefined
   }

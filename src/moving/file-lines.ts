@@ -62,9 +62,9 @@ const checks: Readonly<Record<string, Check>> = {
   job: (value) => checkUnit({ jobs: [value], gone: [] }),
   workflow: checkUnit,
   schedule: checkSchedule,
-  paused: (value) => (typeof value === 'string' && value !== '' ? null : 'a queue must be a text'),
+  paused: (value) => (typeof value === 'string' && value !== '' ? null : 'a queue must be a string'),
   fact: checkFact,
-  packed: (value) => (typeof value === 'string' ? null : 'it must be a text'),
+  packed: (value) => (typeof value === 'string' ? null : 'it must be a string'),
   end: (value) => (typeof value === 'object' && value !== null ? null : 'it must say how many there are'),
 }
 
@@ -72,7 +72,7 @@ const checks: Readonly<Record<string, Check>> = {
 export function readLine(text: string, line: number): FileLine {
   const value = parsed(text, line)
   const [kind, ...others] = Object.keys(value)
-  const check = kind === undefined ? undefined : checks[kind]
+  const check = kind !== undefined && Object.hasOwn(checks, kind) ? checks[kind] : undefined
   if (kind === undefined || check === undefined || others.length > 0) {
     throw invalid(line, `it is none of ${Object.keys(checks).join(', ')}`)
   }

@@ -1,6 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { TreadleError } from '../core/errors.ts'
 import { syncFolderOf } from '../core/files/durable-file.ts'
+import { visibleJson } from '../core/text/visible.ts'
 import { type FileEnd, type FileHeader, type FileLine, linesOf, readHeader, readLine, unitOf } from './file-lines.ts'
 import { linesIn } from './file-reading.ts'
 import type { Target } from './target.ts'
@@ -35,12 +36,12 @@ export class ExportFile implements AsyncDisposable {
   async begin(): Promise<void> {
     if (this.#lines > 0) return
     this.#lines = 1
-    await this.#write(`${JSON.stringify(this.header)}\n`)
+    await this.#write(`${visibleJson(JSON.stringify(this.header))}\n`)
   }
 
   async write(lines: readonly FileLine[]): Promise<void> {
     if (lines.length === 0) return
-    await this.#write(lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+    await this.#write(lines.map((line) => `${visibleJson(JSON.stringify(line))}\n`).join(''))
     this.#lines += lines.length
     this.#jobs += lines.reduce((sum, line) => sum + (unitOf(line)?.jobs.length ?? 0), 0)
   }

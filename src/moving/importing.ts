@@ -89,7 +89,7 @@ class Importing {
     const refusals = units.length + schedules.length + paused.length === 0 ? [] : await this.#target.unpack(parcel)
     for (const refusal of refusals) this.#refuse(refusal, batch.lineOf(refusal.id))
     this.#jobs += units.reduce((sum, unit) => sum + unit.jobs.length, 0) - refusals.reduce((sum, { jobs }) => sum + jobs, 0)
-    this.#tell()
+    this.#reportProgress()
   }
 
   #refuse(refusal: Refusal, line: number): void {
@@ -97,7 +97,7 @@ class Importing {
     if (this.#refused.length < keptRefusals) this.#refused.push({ ...refusal, line })
   }
 
-  #tell(): void {
+  #reportProgress(): void {
     const seconds = this.#elapsedMs() / 1_000
     const rate = seconds > 0 ? this.#jobs / seconds : 0
     this.#options.onProgress?.({ moved: this.#jobs, total: this.#total, refused: this.#refusedJobs, rate, waitingFor: null })

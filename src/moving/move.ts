@@ -2,17 +2,19 @@ import { TreadleError } from '../core/errors.ts'
 import { unknownOptions } from '../core/options.ts'
 import { systemClock } from '../core/time/clock.ts'
 import { type Duration, parseDuration } from '../core/time/duration.ts'
-import type { QueueBackend } from '../queue/contract/contract.ts'
 import type { MovePlan, MoveProgress, MoveReport } from './move-report.ts'
 import { Mover } from './mover.ts'
-import { openSide, openSource } from './sides.ts'
+import { openSide, openSource, type Place } from './sides.ts'
 import { targetOf } from './target.ts'
 
 /** Which jobs to move from one queue database to another, and how. */
 export interface MoveOptions {
-  /** Where the jobs are: a URL, or an open backend, which stays open. */
-  readonly from: string | QueueBackend
-  readonly to: string | QueueBackend
+  /**
+   * Where the jobs are: a URL, or an open backend, which stays open. Jobs of a broker pass through a coordination store: `{ url,
+   * coordination }`.
+   */
+  readonly from: Place
+  readonly to: Place
   /** Only this queue, with all jobs of the workflows that have jobs in it. */
   readonly queue?: string
   /** Producers and workers use both sides during the move. */

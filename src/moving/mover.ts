@@ -110,7 +110,7 @@ export class Mover {
       if (idleSince !== null && (!live || this.#elapsedMs() - idleSince >= idleMs)) return true
       if (moved > 0) continue
       this.#isWaitingFor = running > 0 ? 'running jobs to return' : waiting > 0 ? 'new jobs to settle' : 'more jobs'
-      this.#tell()
+      this.#reportProgress()
       await pause(clock, lookEveryMs, signal)
       // Jobs of workers that died return when their leases have expired.
       await this.#lasting(() => this.#options.source.reap(maxRescues))
@@ -170,7 +170,7 @@ export class Mover {
     this.#refusedJobs += refusedJobs
     this.#schedules += parcel.schedules.length
     this.#isWaitingFor = null
-    this.#tell()
+    this.#reportProgress()
   }
 
   async #copyFacts(): Promise<void> {
@@ -194,7 +194,7 @@ export class Mover {
       } catch (thrown) {
         if (!isPassing(thrown) || signal.aborted) throw thrown
         this.#isWaitingFor = 'the database'
-        this.#tell()
+        this.#reportProgress()
         await pause(clock, Math.min(firstPauseMs * 2 ** failures, longestPauseMs), signal)
         if (signal.aborted) throw thrown
       }
@@ -226,7 +226,7 @@ export class Mover {
     }
   }
 
-  #tell(): void {
+  #reportProgress(): void {
     const elapsedMs = this.#elapsedMs()
     this.#options.onProgress({
       moved: this.#moved,
@@ -264,7 +264,7 @@ export class Mover {
         throw new TreadleError('MOVE_REFUSED', 'Another move of this queue is under way: let it end, or stop it')
       }
       this.#isWaitingFor = 'another move of this queue'
-      this.#tell()
+      this.#reportProgress()
       await pause(clock, lookEveryMs, signal)
     }
   }

@@ -33,6 +33,7 @@ export function defaultMisfire({ kind }: Schedule): MisfirePolicy {
 export const longestMisfireMs = 7 * 86_400_000
 
 const defaultWithinMs = { skip: 60_000, latest: null, all: 86_400_000 } as const
+export const misfireKinds = Object.keys(defaultWithinMs) as readonly MisfireKind[]
 const defaultCap = 100
 const highestCap = 10_000
 

@@ -112,7 +112,7 @@ function speakBedrock(port: number, { host, tls }: ServeConfig, access: Access, 
   const answer = answerOn(wire)
   // Health checks of load balancers have no token.
   const needsToken = ({ verb }: { readonly verb: string }) => verb !== 'get'
-  const onRequest = (client: object) => wire.deps.company.saw(client)
+  const onRequest = (client: object) => wire.deps.groupCommit.saw(client)
   return listenBedrock({ host, port, answer, needsToken, onRequest, access, clock, logger, ...(tls && { tls }) })
 }
 

@@ -1,14 +1,16 @@
 import { TreadleError } from '../core/errors.ts'
 import { unknownOptions } from '../core/options.ts'
-import type { BreakerConfig } from './health/breaker.ts'
-import { breakerConfig } from './health/breaker-config.ts'
-import type { LoadLimits } from './health/load.ts'
-import { loadLimits } from './health/load-config.ts'
+import { shown } from '../core/text/shown.ts'
+import type { BreakerConfig } from './health/breaker/breaker.ts'
+import { breakerConfig } from './health/breaker/breaker-config.ts'
+import type { LoadLimits } from './health/load/load.ts'
+import { loadLimits } from './health/load/load-config.ts'
 import { durationOr, isSwitch, isWithin, listProblems } from './option-values.ts'
 import { type AnyWorkOptions, type WorkKind, workOptionNames } from './options.ts'
 import { schedulerProblems } from './scheduler/scheduler-config.ts'
 
 export interface WorkerConfig {
+  readonly name: string | null
   readonly concurrency: number
   readonly queues: readonly string[] | null
   readonly jobs: readonly string[] | null
@@ -30,13 +32,14 @@ const maxLeaseMs = 86_400_000
 const minStallMs = 100
 const hourMs = 3_600_000
 const maxAgeingMs = 31 * 86_400_000
+const longestWorkerName = 64
 
 /** Complete and validated config. All problems are reported together. */
 export function workerConfig(options: AnyWorkOptions, kind: WorkKind): WorkerConfig {
   if (typeof options !== 'object' || options === null) {
     throw new TreadleError('CONFIG_INVALID', `The worker's options must be an object, got ${String(options)}`)
   }
-  const { concurrency = 10, queues = null, jobs = null, maxRescues = 3 } = options
+  const { name = null, concurrency = 10, queues = null, jobs = null, maxRescues = 3 } = options
   const problems: string[] = [...unknownOptions(options, workOptionNames[kind])]
   const leaseMs = durationOr(30_000, options.lease, 'lease', problems)
   const pollMs = durationOr(1_000, options.poll, 'poll', problems)
@@ -48,6 +51,8 @@ export function workerConfig(options: AnyWorkOptions, kind: WorkKind): WorkerCon
     problems.push(`ageing must be from 1ms to 31d, got ${ageingMs} ms`)
   const breaker = breakerConfig(options.breaker, problems)
   const maxLoad = loadLimits(options.maxLoad, problems)
+  if (name !== null && !isWorkerName(name))
+    problems.push(`name must be up to ${longestWorkerName} letters, digits and - _ . @ /, got ${shown(name)}`)
   if (!isWithin(concurrency, 1, maxConcurrency))
     problems.push(`concurrency must be a whole number from 1 to ${maxConcurrency}, got ${concurrency}`)
   if (!isWithin(leaseMs, minLeaseMs, maxLeaseMs)) problems.push(`lease must be from 1s to 1d, got ${leaseMs} ms`)
@@ -59,7 +64,11 @@ export function workerConfig(options: AnyWorkOptions, kind: WorkKind): WorkerCon
   problems.push(...endProblems(options), ...schedulerProblems(options))
   if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `The worker's options are invalid: ${problems.join('; ')}`)
   const times = { leaseMs, pollMs, graceMs, stallMs, maxStallMs, ageingMs }
-  return Object.freeze({ concurrency, queues, jobs, maxRescues, ...times, breaker, maxLoad })
+  return Object.freeze({ name, concurrency, queues, jobs, maxRescues, ...times, breaker, maxLoad })
+}
+
+function isWorkerName(name: unknown): boolean {
+  return typeof name === 'string' && name.length <= longestWorkerName && /^[\w.@/-]+$/.test(name)
 }
 
 /** Problems with the options that end a worker. */

@@ -1,10 +1,12 @@
 import type { Duration } from '../core/time/duration.ts'
 import type { Instant } from '../core/time/instant.ts'
-import type { BreakerOptions } from './health/breaker-config.ts'
-import type { LoadOptions } from './health/load-config.ts'
+import type { BreakerOptions } from './health/breaker/breaker-config.ts'
+import type { LoadOptions } from './health/load/load-config.ts'
 
 /** Options of `jobs.work`. */
 export interface WorkOptions {
+  /** What people call this worker, in lists and as the owner of its jobs. Default: the name of the host. */
+  readonly name?: string
   /** Maximum number of jobs that run at once in this process. Default: 10. */
   readonly concurrency?: number
   /** Work only on these queues. Default: all queues. */
@@ -50,6 +52,7 @@ export interface WorkOptions {
 export interface RunOptions
   extends Pick<
     WorkOptions,
+    | 'name'
     | 'concurrency'
     | 'queues'
     | 'jobs'
@@ -89,6 +92,7 @@ export type AnyWorkOptions = WorkOptions & RunOptions & DaemonOptions
 export type WorkKind = 'work' | 'run' | 'daemon'
 
 const commonNames = [
+  'name',
   'concurrency',
   'queues',
   'jobs',

@@ -41,9 +41,9 @@ export const lastWaitMs = 2 * abortGraceMs
 export class Worker {
   readonly config: WorkerConfig
   readonly #deps: WorkerDeps
-  readonly #hands: ClaimedJobs
+  readonly #claimed: ClaimedJobs
   readonly #settler: Settler
-  readonly #vitals: WorkerHealth
+  readonly #health: WorkerHealth
   readonly #claims: Claims
   readonly #idleness: IdleWaiters
   readonly #sleeper: Sleeper
@@ -57,27 +57,27 @@ export class Worker {
 
   constructor(config: WorkerConfig, deps: WorkerDeps) {
     const { clock } = deps
-    const telling = new WorkerLog(deps.logger, deps.events)
-    const onError = (error: unknown) => telling.error(error)
+    const workerLog = new WorkerLog(deps.logger, deps.events)
+    const onError = (error: unknown) => workerLog.error(error)
     this.config = config
     this.#deps = deps
     this.#sleeper = new Sleeper(clock)
     this.#claimable = new ClaimableJobs(config.jobs)
     this.#looks = new PollInterval(config.pollMs, () => this.#watch?.isPush ?? true)
-    this.#vitals = new WorkerHealth(config, deps, {
-      telling,
-      held: () => this.#hands.tokens,
-      isHolding: () => this.#hands.outstanding > 0,
-      running: () => this.#hands.running,
-      onLost: (token) => this.#hands.lose(token),
-      onRenewed: (tokens, sinceAsked) => this.#hands.renewed(tokens, sinceAsked),
-      onRise: () => this.#hands.fill(),
+    this.#health = new WorkerHealth(config, deps, {
+      workerLog,
+      held: () => this.#claimed.tokens,
+      isHolding: () => this.#claimed.outstanding > 0,
+      running: () => this.#claimed.running,
+      onLost: (token) => this.#claimed.lose(token),
+      onRenewed: (tokens, sinceAsked) => this.#claimed.renewed(tokens, sinceAsked),
+      onRise: () => this.#claimed.fill(),
       onRecovered: () => this.#claims.wake(),
     })
-    const { queue, breaker, heartbeat } = this.#vitals
+    const { queue, breaker, heartbeat } = this.#health
     this.#settler = new Settler(queue, clock, largestSettle(config.concurrency), onError)
-    this.#idleness = new IdleWaiters(clock, () => this.#hands.outstanding === 0)
-    this.#hands = this.#newHands(telling)
+    this.#idleness = new IdleWaiters(clock, () => this.#claimed.outstanding === 0)
+    this.#claimed = this.#newClaimedJobs(workerLog)
     this.#claims = new Claims({
       queue,
       breaker,
@@ -95,7 +95,7 @@ export class Worker {
 
   get state(): WorkerState {
     const { concurrency } = this.config
-    return { owner: this.#deps.owner, running: this.#hands.size, concurrency, ...this.#vitals.state }
+    return { owner: this.#deps.owner, running: this.#claimed.size, concurrency, ...this.#health.state }
   }
 
   /** The keys of the jobs that it runs. */
@@ -119,9 +119,9 @@ export class Worker {
 
   /** Works until no job is due or `limit` jobs have been started. */
   async drain(limit = Number.POSITIVE_INFINITY): Promise<void> {
-    const hands = this.#hands
-    hands.allowance = limit
-    await this.#startLoop((idle) => idle || (hands.allowance <= 0 && hands.outstanding === 0))
+    const claimed = this.#claimed
+    claimed.allowance = limit
+    await this.#startLoop((idle) => idle || (claimed.allowance <= 0 && claimed.outstanding === 0))
     await this.stop()
   }
 
@@ -133,17 +133,17 @@ export class Worker {
 
   /** Skips the waiting of a shutdown. */
   abort(): void {
-    this.#hands.abort()
+    this.#claimed.abort()
   }
 
   /** Cancels a job of this worker. Returns false if it has no job with this id. */
   cancel(id: string): boolean {
-    return this.#hands.cancel(({ envelope }) => envelope.id === id)
+    return this.#claimed.cancel(({ envelope }) => envelope.id === id)
   }
 
-  #newHands(telling: WorkerLog): ClaimedJobs {
+  #newClaimedJobs(workerLog: WorkerLog): ClaimedJobs {
     const { concurrency, leaseMs, maxRescues } = this.config
-    const { stallWatch, heartbeat } = this.#vitals
+    const { stallWatch, heartbeat } = this.#health
     const { pace } = this.#deps
     return new ClaimedJobs(this.#deps, {
       concurrency,
@@ -153,9 +153,9 @@ export class Worker {
       gate: startGate({ leaseMs, renewal: () => heartbeat.renewal(), rates: pace.handlers }),
       settler: this.#settler,
       tally: this.#tally,
-      allowed: () => this.#vitals.allowed,
+      allowed: () => this.#health.allowed,
       isStopping: () => this.isStopping,
-      onFailed: (what, error) => telling.failed(what, error),
+      onFailed: (what, error) => workerLog.failed(what, error),
       onEnded: (run, durationMs) => stallWatch.ended(run, durationMs),
       onFree: () => this.#sleeper.free(),
       onSettled: () => this.#settled(),
@@ -166,17 +166,17 @@ export class Worker {
   async #startLoop(finished: (idle: boolean) => boolean): Promise<void> {
     // Do not start anything after a shutdown.
     if (this.isStopping) return
-    this.#vitals.start()
+    this.#health.start()
     this.#looping = this.#loop(finished)
     await this.#looping
   }
 
   async #loop(finished: (idle: boolean) => boolean): Promise<void> {
     while (!this.isStopping) {
-      this.#hands.returnOverdue()
+      this.#claimed.returnOverdue()
       this.#sleeper.look()
-      const limit = this.#hands.capacity
-      const nothingUnderWay = this.#hands.outstanding === 0
+      const limit = this.#claimed.capacity
+      const nothingUnderWay = this.#claimed.outstanding === 0
       const batch = await this.#claims.claim(limit)
       if (batch === undefined) return
       this.#take(batch, limit)
@@ -184,7 +184,7 @@ export class Worker {
       const isMoreDue = batch.nextAt !== null && batch.nextAt <= this.#deps.clock.now()
       if (finished(nothingUnderWay && batch.leases.length === 0 && !isMoreDue)) return
       const all = batch.leases.length >= limit
-      if (!all || this.#hands.capacity === 0) await this.#sleeper.sleep(this.#sleepMs(batch, all), all)
+      if (!all || this.#claimed.capacity === 0) await this.#sleeper.sleep(this.#sleepMs(batch, all), all)
     }
   }
 
@@ -196,15 +196,15 @@ export class Worker {
   }
 
   #take({ leases, cancelled, sinceAsked }: ClaimAnswer, limit: number): void {
-    for (const each of cancelled) this.#hands.cancel(({ token }) => token === each)
+    for (const each of cancelled) this.#claimed.cancel(({ token }) => token === each)
     if (leases.length === 0) return
-    this.#hands.take(leases, limit, sinceAsked)
-    this.#vitals.stallWatch.watch()
-    this.#hands.start()
+    this.#claimed.take(leases, limit, sinceAsked)
+    this.#health.stallWatch.watch()
+    this.#claimed.start()
   }
 
   #settled(): void {
-    if (this.#hands.capacity > 0 || this.#hands.outstanding === 0) this.#sleeper.free()
+    if (this.#claimed.capacity > 0 || this.#claimed.outstanding === 0) this.#sleeper.free()
     this.#idleness.notice()
   }
 
@@ -212,7 +212,7 @@ export class Worker {
     this.#stopping.abort()
     this.#sleeper.end()
     await this.#looping.catch(() => {})
-    this.#hands.returnAll()
+    this.#claimed.returnAll()
     await this.#idleness.wait(this.config.graceMs)
     this.abort()
     const patience = this.#deps.clock.timer(lastWaitMs / 2, () => this.#settler.giveUp())
@@ -220,7 +220,8 @@ export class Worker {
     patience.cancel()
     await this.#deps.isolates?.close()
     await this.#deps.logs?.flushed()
-    this.#vitals.stop()
+    this.#claimed.leave()
+    this.#health.stop()
   }
 
   #sleepMs({ leases, nextAt }: LeaseBatch, busy: boolean): number {

@@ -11,7 +11,7 @@ describe('a config', () => {
   it('is refused with everything that is wrong with it, and the file', () => {
     const wrong = { url: 7, jobs: [1], worker: { concurency: 3 }, loger: console }
     expect(() => checkConfig(wrong, '/app/treadle.config.ts')).toThrow(
-      `/app/treadle.config.ts: url must be a text such as 'sqlite:jobs.db', got a number; jobs must be a path or a list of paths, got a list; unknown option "loger", did you mean "logger"?; worker: unknown option "concurency", did you mean "concurrency"?`,
+      `/app/treadle.config.ts: url must be a string such as 'sqlite:jobs.db', got a number; jobs must be a path or a list of paths, got a list; unknown option "loger", did you mean "logger"?; worker: unknown option "concurency", did you mean "concurrency"?`,
     )
   })
 
@@ -34,7 +34,7 @@ describe('a config', () => {
 
   it('names queues that there can be, and an environment', () => {
     expect(configProblems({ environment: 5, worker: { queues: ['mail', 'a b', 'c d'] } })).toEqual([
-      "environment must be a text such as 'production', got 5",
+      "environment must be a string such as 'production', got 5",
       expect.stringMatching(/^worker: queues: a queue must be .*, got "a b"$/),
       expect.stringMatching(/^worker: queues: a queue must be .*, got "c d"$/),
     ])

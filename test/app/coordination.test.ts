@@ -73,24 +73,32 @@ describe.skipIf(beanstalkdUrl() === null || redisUrl() === null)('a broker with 
     await using jobs = open()
     const double = jobs.define('double', (n: number) => n * 2)
     const run = await double.dispatch(21)
-    await expect(run.state()).rejects.toMatchObject({ code: 'RUN_NOT_FOUND', message: /from its first claim on/ })
-    await expect(run.result({ timeout: '1ms' })).rejects.toMatchObject({ code: 'WAIT_TIMEOUT', message: /not claimed yet/ })
+    expect(await run.state()).toBe('ready')
+    await expect(run.result({ timeout: '1ms' })).rejects.toMatchObject({ code: 'WAIT_TIMEOUT' })
     working = jobs.work({ signals: false })
     expect(await run.result()).toBe(42)
     expect(await run.state()).toBe('succeeded')
     await expect(jobs.handle('019b76da-a800-7103-8909-700df22307b6').result()).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
   })
 
-  test('runs workflows, and refuses to wait for a job that the broker carries', async () => {
+  test('lets a job wait for one that is still in the broker', async () => {
     await using jobs = open()
     const step = jobs.define('step', (n: number) => n + 1)
-    const carried = await step.dispatch(1)
-    const waiting = step.dispatch(2, { dependsOn: carried })
-    await expect(waiting).rejects.toMatchObject({ code: 'CAPABILITY_MISSING', message: /one workflow/ })
-    await jobs.run()
-    const after = await step.dispatch(2, { dependsOn: carried })
+    const after = await step.dispatch(2, { dependsOn: await step.dispatch(1) })
     await jobs.run()
     expect(await after.result()).toBe(3)
+  })
+
+  test('knows a job of a large backlog from its first claim on', async () => {
+    await using jobs = open()
+    const step = jobs.define('step', (n: number) => n + 1)
+    const [first] = await step.dispatchMany(Array.from({ length: 1_001 }, (_, n) => n))
+    await expect(first?.state()).rejects.toMatchObject({ code: 'RUN_NOT_FOUND', message: /from its first claim on/ })
+    await expect(first?.result({ timeout: '1ms' })).rejects.toMatchObject({ code: 'WAIT_TIMEOUT', message: /not claimed yet/ })
+    const waiting = step.dispatch(2, { dependsOn: first! })
+    await expect(waiting).rejects.toMatchObject({ code: 'CAPABILITY_MISSING', message: /one workflow/ })
+    await jobs.run({ limit: 1 })
+    expect(await first?.result()).toBe(1)
   })
 
   test('keeps dead jobs in the store, to be replayed', async () => {

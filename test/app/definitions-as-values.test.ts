@@ -19,6 +19,21 @@ describe('Z4: a definition is a value', () => {
     expect(() => new JobDefinition({ job: '', handler: greet })).toThrow(expect.objectContaining({ code: 'DEFINITION_INVALID' }))
   })
 
+  it('refuses a field that there is none of, with what would be right', () => {
+    const given = { job: 'greet', handler: greet }
+    expect(() => new JobDefinition({ ...given, queu: 'x' } as never)).toThrow('it has no field "queu", did you mean "queue"?')
+    expect(() => new JobDefinition({ ...given, retries: 3 } as never)).toThrow('"retries": say it with withRetries()')
+  })
+
+  it('takes what the builder takes of groups and missed runs', () => {
+    const base = new JobDefinition<{ name: string }, string>({ job: 'greet', handler: greet })
+    expect(base.withGroup({ key: () => 'all', concurrency: 2 }).fields.group).toMatchObject({ concurrency: 2, rate: null })
+    const daily = base.withSchedule('@daily')
+    expect(daily.withMisfire('all', { within: '2d', cap: 5 }).misfire).toMatchObject({ kind: 'all', cap: 5 })
+    expect(daily.withMisfire(daily.withMisfire('skip').misfire).misfire.kind).toBe('skip')
+    expect(() => daily.withMisfire({ kind: 'many' } as never)).toThrow(/'skip', 'latest' or 'all'/)
+  })
+
   it('can be registered, dispatched and worked on', async () => {
     const { jobs } = world()
     const definition = jobs.register(new JobDefinition<{ name: string }, string>({ job: 'greet', handler: greet }))

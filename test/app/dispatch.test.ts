@@ -272,7 +272,7 @@ describe('a unique key', () => {
       .define('mail', async (_: string | number) => {})
       .unique((payload) => (payload === 'none' ? null : (payload as string)))
     expect(await record(await job.dispatch('none'))).toMatchObject({ uniqueKey: null })
-    await expect(job.dispatch('')).rejects.toThrow('unique must be a text of 1 to 512 characters')
+    await expect(job.dispatch('')).rejects.toThrow('unique must be a string of 1 to 512 characters')
     await expect(job.dispatch(7)).rejects.toThrow(expect.objectContaining({ code: 'CONFIG_INVALID' }))
   })
 })

@@ -46,6 +46,13 @@ describe('Z2, X26: a function that is given with a dispatch', () => {
     expect(await run.result()).toBe('a definition')
   })
 
+  it('is forgotten when its job is cancelled before it runs', async () => {
+    const { jobs } = world()
+    const run = await jobs.dispatch('process-upload', () => 1)
+    await run.cancel()
+    expect(jobs.has('process-upload')).toBe(false)
+  })
+
   it('goes by the settings of a job of that name, and leaves its handler as it is', async () => {
     const { jobs, record } = world()
     jobs.define('upload', () => 'the handler').queue('files')

@@ -149,7 +149,7 @@ describe('limits that make no sense are refused with what is accepted', () => {
     [() => define().rate(0, '1s').toDefinition(), /limit of rate must be a whole number of at least 1, got 0/],
     [() => define().rate(1, 0).toDefinition(), /time of rate must be from 1ms to 366d/],
     [() => define().rate(1, 'soon' as never), /the time of rate/],
-    [() => define().group('', {}), /group must be a text/],
+    [() => define().group('', {}), /group must be a string/],
     [() => define().group('a', { concurency: 1 } as never), /unknown option "concurency", did you mean "concurrency"/],
     [() => define().group('a', { concurrency: -1 }).toDefinition(), /group.concurrency must be a whole number/],
     [() => define().group('a', { rate: 5 as never }), /group.rate must be an object such as { limit: 100, per: '1m' }/],
@@ -168,7 +168,7 @@ describe('limits that make no sense are refused with what is accepted', () => {
     ],
     [() => treadle('memory:', { queues: { mail: { concurrency: 0 } } }).open(), /queues.mail.concurrency must be/],
     [() => treadle('memory:', { queues: { mail: { rate: { limit: 1, per: 'x' as never } } } }).open(), /queues.mail.rate/],
-    [() => jobs.dispatch('job-0', 1, { group: '' }), /group must be a text of 1 to 512/],
+    [() => jobs.dispatch('job-0', 1, { group: '' }), /group must be a string of 1 to 512/],
     [() => jobs.work({ ageing: '0s' }), /ageing must be from 1ms to 31d/],
   ])('%s', async (attempt, message) => {
     define()

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { configProblems } from '../../src/app/config/config.ts'
-import { treadle } from '../../src/app/treadle.ts'
+import { type Treadle, treadle } from '../../src/app/treadle.ts'
 import { silentLogger } from '../../src/core/logger.ts'
 import { openEnvelope } from '../../src/envelope/envelope.ts'
 import { KeyRing } from '../../src/envelope/keys/key-ring.ts'
@@ -14,6 +14,32 @@ import type { JobRecord } from '../../src/queue/contract/store.ts'
 import { JobService } from '../../src/server/jobs/job-service.ts'
 import { world } from '../world.ts'
 import { runScript } from './child.ts'
+
+describe('a misspelt option', () => {
+  it.each([
+    ['result', (jobs: Treadle, id: string) => jobs.handle(id).result({ timout: '1s' } as never)],
+    ['cancel', (jobs: Treadle, id: string) => jobs.handle(id).cancel({ trees: true } as never)],
+    ['stop', (jobs: Treadle) => jobs.stop({ abrt: true } as never)],
+    ['open', (jobs: Treadle) => jobs.open({ waits: true } as never)],
+    ['prune', (jobs: Treadle) => jobs.prune({ older: '1d' } as never)],
+  ])('of %s is refused', async (_, call) => {
+    const { jobs } = world()
+    const { id } = await jobs.define('job', () => {}).dispatch()
+    await expect(call(jobs, id)).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: expect.stringContaining('unknown option'),
+    })
+  })
+
+  it('of events is refused with the options that there are', async () => {
+    const { jobs } = world()
+    expect(() => jobs.events({ kind: 'job:dead' } as never)).toThrow(/known: types, .* signal\)/)
+  })
+
+  it('a handle needs an id', () => {
+    expect(() => world().jobs.handle(undefined as never)).toThrow('handle() takes the id of a job or a workflow, got undefined')
+  })
+})
 
 describe('the options of a program', () => {
   it('X21: must hold a key for a queue that others can write to, or say that there is none', async () => {
@@ -79,7 +105,9 @@ describe('the options of a program', () => {
   it('are not taken from a variable that is not set', () => {
     const url = process.env.TREADLE_TEST_OF_AN_UNSET_VARIABLE
     expect(() => treadle(url)).toThrow(/got undefined\. Is an environment variable not set\?/)
-    expect(configProblems({ url })).toEqual([expect.stringMatching(/^url must be a text .*Is an environment variable not set\?/)])
+    expect(configProblems({ url })).toEqual([
+      expect.stringMatching(/^url must be a string .*Is an environment variable not set\?/),
+    ])
     expect(configProblems({})).toEqual([])
   })
 
@@ -103,7 +131,7 @@ describe('the options of a program', () => {
           "keep.succeeded must be a number of milliseconds or a text such as '250ms', '30s', '5m', '1h30m', '2d', '1w', got 'soon'",
           'allow must be an object of queues, each with a list of job names',
           'maxPayloadBytes must be a whole number of at least 1, got 0',
-          'signingKey must be a text, or { id, secret, queues, jobs }, or a list of those',
+          'signingKey must be a string, or { id, secret, queues, jobs }, or a list of those',
           'clock must have now, random and timer',
           'logger must have debug, info, warn and error',
           'give either signingKey or unsigned, not both',

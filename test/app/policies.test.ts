@@ -91,13 +91,22 @@ describe('Z20: a backoff of its own', () => {
     ['throws', failing],
     ['gives no duration', () => 'soon'],
     ['gives nothing', () => undefined as never],
-  ])('is as if it was not there where it %s', async (_, backoff) => {
-    const { jobs, record, clock } = world()
+  ])('is as if it was not there where it %s, with a warning', async (_, backoff) => {
+    const { jobs, record, clock, log } = world()
     const run = await jobs.define('sync', failing).retries(1).backoff(backoff).dispatch()
     await jobs.run()
     const { state, runAt } = await record(run)
     expect(['scheduled', 'ready']).toContain(state)
     expect(runAt - clock.now()).toBeLessThanOrEqual(1_000)
+    expect(log.join('\n')).toContain('Job "sync": its backoff function failed, so the default backoff is used')
+  })
+
+  it('a retryIf that throws is as if it was not there, with a warning', async () => {
+    const { jobs, record, log } = world()
+    const run = await jobs.define('sync', failing).retries(1).retryIf(failing).dispatch()
+    await jobs.run()
+    expect((await record(run)).reason).toBe(null)
+    expect(log.join('\n')).toContain('Job "sync": its retryIf function failed, so the error is retried: it broke')
   })
 
   it('and only some errors are retried', async () => {

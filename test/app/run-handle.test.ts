@@ -23,6 +23,25 @@ describe('the handle of a run', () => {
     expect(seen).toEqual(['scheduled', 'succeeded'])
   })
 
+  it('puts a job back that has ended, and a workflow with all jobs that did not succeed', async () => {
+    const { jobs } = world()
+    let isBroken = true
+    const step = jobs.define('step', (n: number) => {
+      if (isBroken && n === 2) throw new Error('not yet')
+      return n
+    })
+    const alone = await step.dispatch(2)
+    const flow = await jobs.chain([step.step(1), step.step(2), step.step(3)])
+    expect([await alone.retry(), await jobs.handle(flow.id).retry()]).toEqual([false, false])
+    await jobs.run()
+    expect([await alone.state(), (await flow.tree()).counts]).toMatchObject(['dead', { succeeded: 1, dead: 2 }])
+    isBroken = false
+    expect([await alone.retry(), await jobs.handle(flow.id).retry()]).toEqual([true, true])
+    await jobs.run()
+    expect([await alone.result(), await jobs.handle(flow.id).result()]).toEqual([2, [1, 2, 3]])
+    await expect(jobs.handle('nowhere').retry()).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
+  })
+
   it('gives the result as soon as this program has it, without a look at the clock', async () => {
     const { jobs, clock } = world()
     const before = clock.now()

@@ -250,7 +250,7 @@ describe('a schedule that is made at run time', () => {
     [{ job: 'report', cron: '* * * * *', misfire: 'all', overlap: 'skip' }, /contradict each other/],
     [{ job: 'report', cron: '* * * * *', misfire: 'never' }, /'skip', 'latest' or 'all'/],
     [{ job: 'report', cron: '* * * * *', overlap: 'maybe' }, /'allow', 'skip' or 'queue'/],
-    [{ job: '', cron: '* * * * *' }, /job must be a text/],
+    [{ job: '', cron: '* * * * *' }, /job must be a string/],
   ])('is refused where it is not sound: %j', async (options, why) => {
     const { jobs } = reporting()
     const upsert = jobs.schedules.upsert('a', options as never)

@@ -214,7 +214,7 @@ describe('a function that makes a key', () => {
     await expect(job.dispatch({})).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
       message:
-        'Dispatch of "order": unique must be a text of 1 to 512 characters, got undefined: its function must return null where there is no key',
+        'Dispatch of "order": unique must be a string of 1 to 512 characters, got undefined: its function must return null where there is no key',
     })
     expect(await record(await job.dispatch({}))).toMatchObject({ uniqueKey: null })
   })
@@ -325,9 +325,9 @@ describe('what makes no sense', () => {
   const define = () => world().jobs.define('job', async () => {})
 
   it.each<[string, () => unknown, RegExp]>([
-    ['unique and debounce', () => define().unique('k').debounce('5s'), /unique and debounce are two answers to one question/],
-    ['throttle and unique', () => define().throttle('5s').unique('k'), /throttle and unique are two answers/],
-    ['debounce and throttle', () => define().debounce('5s').throttle('5s'), /debounce and throttle are two answers/],
+    ['unique and debounce', () => define().unique('k').debounce('5s'), /unique and debounce exclude each other/],
+    ['throttle and unique', () => define().throttle('5s').unique('k'), /throttle and unique exclude each other/],
+    ['debounce and throttle', () => define().debounce('5s').throttle('5s'), /debounce and throttle exclude each other/],
     ['an unknown time', () => define().unique('k', { until: 'soon' }), /until is 'started', 'ended' or 'ever', or it must be/],
     ['a time of nothing', () => define().unique('k', { until: 0 }), /until must be more than 0 ms/],
     [
@@ -343,16 +343,16 @@ describe('what makes no sense', () => {
       () => define().debounce('5s', { maxWait: '4s' }),
       /maxWait must be at least as long as the 5000 ms/,
     ],
-    ['an empty key', () => define().debounce('5s', { key: '' }), /the key of debounce must be a text/],
+    ['an empty key', () => define().debounce('5s', { key: '' }), /the key of debounce must be a string/],
   ])('%s is refused at the call', (_, say, message) => {
     expect(say).toThrow(message)
   })
 
   it.each<[string, object, RegExp]>([
-    ['two words', { unique: 'k', throttle: '5s' }, /unique and throttle are two answers/],
+    ['two words', { unique: 'k', throttle: '5s' }, /unique and throttle exclude each other/],
     ['a debounce with a delay', { debounce: '5s', delay: '1m' }, /give no delay or at/],
-    ['an empty key', { unique: { key: '' } }, /unique must be a text/],
-    ['no key', { unique: { until: 'ever' } }, /unique must be a text/],
+    ['an empty key', { unique: { key: '' } }, /unique must be a string/],
+    ['no key', { unique: { until: 'ever' } }, /unique must be a string/],
     ['an unknown option', { throttle: { time: '5s', maxWait: '1m' } }, /unknown option "maxWait"/],
     ['no time', { debounce: {} }, /debounce must be a number of milliseconds/],
   ])('%s is refused by the dispatch', async (_, options, message) => {

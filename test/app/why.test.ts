@@ -94,7 +94,7 @@ describe('why is my job not running?', () => {
     await claim(backend, 'mail')
     expect((await jobs.why(run.id)).reasons).toMatchObject([{ rule: 'running', message: expect.stringContaining('on worker w') }])
     await clock.advance(30_000)
-    expect((await jobs.why(run.id)).reasons[0]?.message).toContain('no sign of life')
+    expect((await jobs.why(run.id)).reasons[0]?.message).toContain('sends no heartbeat')
   })
 
   test('it waits for another job', async () => {

@@ -215,7 +215,7 @@ describe('a job with children', () => {
     await clock.advance(60_000)
     open()
     await working
-    expect(problems[0]).toContain('key must be a text')
+    expect(problems[0]).toContain('key must be a string')
     expect(problems[1]).toContain('onFailure must be one of fail, ignore, continue')
     expect(problems[2]).toContain('dependsOn')
     await until(() => problems.length === 4)
@@ -411,7 +411,7 @@ describe('a workflow of any shape', () => {
     const add = flow.add.bind(flow) as (step: unknown, options?: unknown) => unknown
     expect(() => add(undefined)).toThrow('such as job.step(payload), got undefined')
     expect(() => add(step)).toThrow('such as job.step(payload), got the job "step" itself')
-    expect(() => add(step.step(), { name: '' })).toThrow('name must be a text of 1 to 512 characters')
+    expect(() => add(step.step(), { name: '' })).toThrow('name must be a string of 1 to 512 characters')
     expect(() => add(step.step(), { after: null })).toThrow('after takes steps as add() gave them, or their names')
     expect(() => add(step.step(), { after: [4] })).toThrow('after takes steps as add() gave them, or their names')
     expect(() => add(step.step(), null)).toThrow('its options must be an object (known: name, after, onFailure), got null')

@@ -9,6 +9,11 @@ export function redisUrl(): string | null {
   return process.env[engines.redis.variable] || null
 }
 
+/** Null where there is no Valkey: it must behave as Redis does. */
+export function valkeyUrl(): string | null {
+  return process.env[engines.valkey.variable] || null
+}
+
 /** Of no other test. */
 export function freshPrefix(): string {
   return `test-${randomToken()}`

@@ -146,7 +146,12 @@ describe('a config file that is none is one clear error, and nothing is opened',
       code: 'CONFIG_INVALID',
       says: /"ulr", did you mean "url"/,
     },
-    { what: 'has a URL that is a number', text: 'export default { url: 5 }', code: 'CONFIG_INVALID', says: /url must be a text/ },
+    {
+      what: 'has a URL that is a number',
+      text: 'export default { url: 5 }',
+      code: 'CONFIG_INVALID',
+      says: /url must be a string/,
+    },
   ])('it $what', async ({ text, code, says }) => {
     writeFileSync(folder.file('treadle.config.mjs'), text)
     const program = startProgram('default-instance', {}, { cwd: folder.path })

@@ -50,6 +50,31 @@ export default jobs.define('many', async () => jobs.declare('other').dispatchMan
     expect(await project.json(['list', '--job', 'other'])).toEqual([])
   })
 
+  it('a filter may name the states of the jobs that are put back', async () => {
+    const project = new HostedProject(jobFiles)
+    const id = await send(project, '--tag', 'vip', '--delay', '1h')
+    await project.call(['cancel', id])
+    expect(await project.json(['retry', '--all', '--tag', 'vip', '--dry-run'])).toEqual({ matching: 0 })
+    expect(await project.json(['retry', '--all', '--where', 'state:cancelled tag:vip', '--yes'])).toEqual({
+      retried: 1,
+      left: {},
+    })
+  })
+
+  it('a single job is a tree of its own, and too short an id is told so', async () => {
+    const project = new HostedProject(jobFiles)
+    const id = await send(project)
+    expect((await project.call(['tree', id])).out).toContain('0 of 1 job has finished (1 ready)')
+    for (const command of ['show', 'cancel', 'why']) {
+      const { code, err } = await project.call([command, id.slice(0, 6)])
+      expect([command, code, err]).toEqual([
+        command,
+        2,
+        expect.stringContaining('give at least the first 8 characters of the id'),
+      ])
+    }
+  })
+
   it('means the jobs of one group, and of one state', async () => {
     const project = new HostedProject(jobFiles)
     const ada = await send(project, '--group', 'ada')
@@ -116,7 +141,7 @@ describe('ids', () => {
     expect(ambiguous.err).toContain('Give more characters of the id')
     expect(await project.json(['cancel', id.slice(0, common + 1)])).toEqual([{ id, outcome: 'cancelled' }])
     expect(await project.json(['why', id.slice(0, common + 1)])).toMatchObject({ id })
-    expect(await project.call(['show', 'abc'])).toMatchObject({ code: 4 })
+    expect(await project.call(['show', 'nowhere'])).toMatchObject({ code: 4 })
   })
 })
 

@@ -37,7 +37,7 @@ describe('treadle send, run, list, show', () => {
     await project.json(['send', 'add', '{"a":1,"b":2}'])
     expect(await project.json(['list', '--group', 'ada'])).toMatchObject([{ id, group: 'ada' }])
     expect((await project.call(['show', id])).out).toMatch(/group {8}ada\n/)
-    expect((await project.call(['list', '--group', ''])).err).toContain('It must be a text of 1 to 512 characters')
+    expect((await project.call(['list', '--group', ''])).err).toContain('It must be a string of 1 to 512 characters')
   })
 
   it('an old job of a low priority goes first where waiting counts', async () => {
@@ -211,7 +211,7 @@ describe('treadle dead, retry, cancel, prune', () => {
     expect(await project.call(['dead', 'replay', id])).toMatchObject({ code: 1, out: `${id}  left alone: it is not dead\n` })
     await project.call(['run'])
     expect(await project.json(['dead', 'replay', '--all', '--job', 'other'])).toEqual({ replayed: 0, left: {} })
-    expect(await project.json(['dead', 'replay', '--all', '--queue', 'mail'])).toEqual({ replayed: 1, left: {} })
+    expect(await project.json(['dead', 'replay', '--all', '--yes', '--queue', 'mail'])).toEqual({ replayed: 1, left: {} })
     await project.call(['run'])
     expect(await project.json(['dead', 'purge', '--older-than', '1d', '--yes'])).toEqual({ deleted: 0 })
     expect(await project.call(['dead', 'purge'])).toMatchObject({ code: 2, err: expect.stringContaining('add --yes') })

@@ -170,7 +170,7 @@ describe('job files', () => {
     expect({ code, problems }).toEqual({
       code: 1,
       problems: [
-        inConfig("environment must be a text such as 'production', got 5"),
+        inConfig("environment must be a string such as 'production', got 5"),
         expect.stringMatching(/worker: queues: a queue must be .*, got "a b"$/),
         inConfig('worker: jobs: No job is defined as "nope". Defined here: a.'),
       ],

@@ -44,7 +44,7 @@ describe('treadle doctor', () => {
     expect(out).toMatch(/✗ {2}library +could not be looked at: .* is not a sound SQLite database/)
     expect(out).toMatch(/✗ {2}integrity +the same as library\n/)
     expect(out.match(/is not a sound SQLite database/g)).toHaveLength(1)
-    expect(out).toMatch(/^✗ library, schema, .*, integrity: Mend what it says, and ask again\.\n1 problem, 0 warnings\n$/m)
+    expect(out).toMatch(/^✗ library, schema, .*, integrity: Fix what it says, and run it again\.\n1 problem, 0 warnings\n$/m)
     const other = new Project(config)
     await other.call(['migrate'])
     execute(other.path('jobs.db'), 'PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE')

@@ -45,9 +45,21 @@ describe('treadle events', () => {
     ])
   })
 
+  it('tells of waiting jobs that another command cancels', async () => {
+    const here = await project()
+    const following = here.start(['events', '--json', '--type', 'job:cancelled'])
+    await following.says('listening')
+    await here.call(['send', 'add', '{"a":1,"b":2}'])
+    await here.call(['cancel', '--all', '--job', 'add', '--yes'])
+    await following.says('job:cancelled')
+    following.child.kill('SIGTERM')
+    const { out } = await following.ended
+    expect(JSON.parse(out)).toMatchObject({ type: 'job:cancelled', job: 'add', queue: 'sums', attempt: 0 })
+  })
+
   it('refuses an event that there is none of, with those that there are', async () => {
     const { code, err } = await (await project()).call(['events', '--type', 'job:exploded'])
-    expect(code).toBe(1)
+    expect(code).toBe(2)
     expect(err).toContain('job:succeeded')
   })
 })

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { type BedrockClient, bedrockClient } from '../../src/client/bedrock-client.ts'
+import { type BedrockClient, bedrockClient } from '../../src/client/bedrock/client.ts'
 import { isAlive } from '../processes/alive.ts'
 import { certificate } from '../server/bedrock/certificate.ts'
 import { until } from '../world.ts'

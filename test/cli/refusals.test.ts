@@ -7,7 +7,7 @@ describe('the command line refuses', () => {
     const project = jobProject()
     const { code, err } = await project.call(['send', 'add', '{}', option, ''])
     expect(code).toBe(2)
-    expect(err).toContain('It must be a text of 1 to 512 characters')
+    expect(err).toContain('It must be a string of 1 to 512 characters')
     expect(existsSync(project.path('jobs.db'))).toBe(false)
   })
 

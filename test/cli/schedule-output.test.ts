@@ -13,7 +13,7 @@ import type { DryRunReport } from '../../src/cli/schedules/dry-run.ts'
 import { explained, mergedRuns } from '../../src/cli/schedules/next-runs.ts'
 import { isExpression, parseExpression } from '../../src/cli/schedules/schedule-expression.ts'
 import type { LastRun, ScheduleStatus } from '../../src/cli/schedules/schedules.ts'
-import { parseCron } from '../../src/scheduling/calendar/cron.ts'
+import { parseCron } from '../../src/scheduling/calendar/cron/cron.ts'
 
 function output(columns?: number): Output {
   const stream = { write: () => {}, isTTY: columns !== undefined, ...(columns !== undefined && { columns }) }

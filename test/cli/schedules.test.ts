@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../src/core/time/clock.ts'
-import { parseCron } from '../../src/scheduling/calendar/cron.ts'
+import { parseCron } from '../../src/scheduling/calendar/cron/cron.ts'
 import { HostedProject } from './hosted-project.ts'
 import { configText, type Project } from './project.ts'
 
@@ -309,7 +309,7 @@ describe('treadle run --at', () => {
   it('is refused for a time whose runs are no longer remembered', async () => {
     const { code, err } = await scheduleProject().call(['run', ...lastDigest(-8 * 86_400_000)])
     expect(code).toBe(1)
-    expect(err).toMatch(/at must lie in the last 7 days.* \[CONFIG_INVALID\]\n$/)
+    expect(err).toMatch(/at must be within the last 7 days.* \[CONFIG_INVALID\]\n$/)
   })
 })
 

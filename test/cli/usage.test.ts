@@ -60,7 +60,7 @@ describe('wrong usage ends with 2 and one line', () => {
     [['run', '--at', 'noon'], 'It must be an ISO 8601 time with its offset'],
     [['run', '--at', '2026-01-01T00:00:00Z', '--no-scheduler'], 'at has no meaning without the scheduler'],
     [['run', '--concurrency', '10001'], 'It must be a whole number from 1 to 10000.'],
-    [['send', 'add', '--unique', ''], 'It must be a text of 1 to 512 characters'],
+    [['send', 'add', '--unique', ''], 'It must be a string of 1 to 512 characters'],
     [['list', '--schedules', '--state', 'dead'], "option '--schedules' cannot be used with option '--state <state>'"],
     [['run', '--at', '2026-02-31T00:00:00Z'], 'There is no such day: 2026-02-31.'],
     [['next', 'x', '--zone', 'Nowhere'], "It must be the name of a time zone, such as 'Europe/Paris'"],

@@ -11,7 +11,7 @@ describe('treadle workers', () => {
     const project = new Project(files)
     await project.call(['migrate'])
     expect(await project.call(['workers'])).toMatchObject({ code: 0, out: 'no workers\n' })
-    const worker = project.start(['work', '--queue', 'post', '--concurrency', '7'])
+    const worker = project.start(['work', '--name', 'mail-1', '--queue', 'post', '--concurrency', '7'])
     await worker.says('working on')
     const announced = async () => (await project.json(['workers'])) as readonly Record<string, unknown>[]
     await expect.poll(announced, { timeout: 45_000 }).not.toEqual([])
@@ -20,7 +20,7 @@ describe('treadle workers', () => {
     expect(row?.startedAt).toMatch(/^\d{4}-\d\d-\d\dT/)
     for (const command of ['workers', 'status']) {
       expect((await project.call([command])).out).toMatch(
-        new RegExp(`^WORKER .*\n.*:${worker.child.pid}:.* well .* 0/7 +post`, 'm'),
+        new RegExp(`^WORKER .*\nmail-1:${worker.child.pid}:.* well .* 0/7 +post`, 'm'),
       )
     }
     worker.child.kill('SIGTERM')

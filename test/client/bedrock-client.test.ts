@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { type BedrockClientOptions, bedrockClient } from '../../src/client/bedrock-client.ts'
+import { type BedrockClientOptions, bedrockClient } from '../../src/client/bedrock/client.ts'
 import type { BedrockAnswer } from '../../src/server/bedrock/connections/peer.ts'
 import type { BedrockRequest } from '../../src/server/bedrock/wire/request.ts'
 import { ManualClock } from '../../src/testing/manual-clock.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { treadleClient } from '../../src/client/http-client.ts'
+import { treadleClient } from '../../src/client/http/http-client.ts'
 import type { RemoteHandlers, RemoteWorkOptions } from '../../src/client/remote-options.ts'
 import type { RemoteContext } from '../../src/client/remote-run.ts'
 import { PermanentError } from '../../src/core/errors.ts'

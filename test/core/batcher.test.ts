@@ -43,6 +43,21 @@ describe('natural batching', () => {
     expect(await batcher.add(5)).toBe('5!')
   })
 
+  it('tells waiters that are no promises, each its own answer or the failure of its batch', async () => {
+    const { batcher } = recorder()
+    const told: unknown[] = []
+    const waiter = { resolve: (answer: string) => told.push(answer), reject: (thrown: unknown) => told.push(thrown) }
+    batcher.addFor(1, waiter)
+    batcher.addFor(2, waiter)
+    expect(batcher.waiting).toEqual([1, 2])
+    expect(await batcher.add(3)).toBe('3!')
+    expect(told).toEqual(['1!', '2!'])
+    const failing = new Batcher<number, string>(() => Promise.reject('disk full'), 10)
+    failing.addFor(4, waiter)
+    await failing.idle()
+    expect(told).toEqual(['1!', '2!', 'disk full'])
+  })
+
   it('takes a throw that is no rejection for the failure of its batch', async () => {
     const batcher = new Batcher<number, string>(() => {
       throw new Error('closed')

@@ -10,6 +10,16 @@ describe('an error of the library', () => {
     expect(new PermanentError('gone').name).toBe('PermanentError')
   })
 
+  it('shows what a terminal would act on in a name that it quotes', () => {
+    const { message } = new TreadleError('JOB_UNKNOWN', 'No job is defined as "\u001b[31mred\u202e"')
+    expect(message).toBe('No job is defined as "␛[31mred\\u202e"')
+  })
+
+  it('quotes no more of a name than anyone reads', () => {
+    const { message } = new TreadleError('JOB_UNKNOWN', `No job is defined as "${'x'.repeat(1_000_000)}"`)
+    expect(message).toMatch(/^No job is defined as "x{9000,}… \(1000023 characters\)$/)
+  })
+
   it('has one of the codes that are listed once, in order', () => {
     expect([...errorCodes]).toEqual([...new Set(errorCodes)].sort())
   })

@@ -61,6 +61,35 @@ describe.skipIf(process.platform === 'win32')('a config file', () => {
     await expect(loadConfigFile(file)).rejects.toThrow(refused(/outer may be written to by everybody/))
   })
 
+  it.runIf(isRoot)('of a group that is trusted by name is used, whoever of it has written it, and of no other group', () => {
+    const file = write('treadle.config.mjs')
+    vi.stubEnv('TREADLE_TRUSTED_OWNERS', '1234,group:4321')
+    onTestFinished(() => void vi.unstubAllEnvs())
+    chmodSync(file, 0o664)
+    for (const [user, group, isTrusted] of [
+      [0, 4321, true],
+      [nobody, 4321, true],
+      [1234, 4321, true],
+      [1234, 1234, false],
+      [nobody, nobody, false],
+      [0, 1234, false],
+    ] as const) {
+      chownSync(file, user, group)
+      expect([user, group, trustProblem(file) === undefined]).toEqual([user, group, isTrusted])
+    }
+    chmodSync(file, 0o666)
+    chownSync(file, 0, 4321)
+    expect(trustProblem(file)).toMatch(/written to by everybody/)
+    // Anyone can create a file of that group where the folder hands its group on.
+    chmodSync(file, 0o664)
+    chownSync(file, nobody, 4321)
+    chownSync(folder, 0, 4321)
+    chmodSync(folder, 0o3777)
+    expect(trustProblem(file)).toMatch(/belongs to another user/)
+    chmodSync(folder, 0o2770)
+    expect(trustProblem(file)).toBeUndefined()
+  })
+
   it.runIf(isRoot)('of a group with other members is not run when that may write it', async () => {
     const file = write('treadle.config.mjs')
     chownSync(file, 0, nobody)

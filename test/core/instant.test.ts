@@ -57,7 +57,7 @@ describe('an instant', () => {
 
   it('is refused with the name of the option, what was given, and the accepted forms', () => {
     expect(() => parseInstant('tomorrow', 'at')).toThrow(
-      "at must be a valid Date or an ISO 8601 text with an offset, such as '2026-06-10T09:00:00Z', got 'tomorrow'",
+      "at must be a valid Date or an ISO 8601 string with an offset, such as '2026-06-10T09:00:00Z', got 'tomorrow'",
     )
     expect(() => parseInstant(new Date(Number.NaN), 'at')).toThrow('got an invalid Date')
   })

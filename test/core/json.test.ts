@@ -26,6 +26,16 @@ describe('a JSON text', () => {
     )
   })
 
+  it.each([
+    ['a getter', Object.defineProperty({}, 'a', { enumerable: true, get: () => thrown(new Error('not now')) }), 'not now'],
+    ['toJSON', { toJSON: () => thrown('a text') }, 'a text'],
+    ['a proxy', new Proxy({}, { ownKeys: () => thrown(new Error('closed')) }), 'closed'],
+  ])('is refused where %s throws, with what was thrown', (_, value, message) => {
+    expect(() => toJson(value, limits)).toThrow(
+      expect.objectContaining({ code: 'PAYLOAD_NOT_JSON', message: expect.stringContaining(`reading it threw ${message}`) }),
+    )
+  })
+
   it('takes instances of classes and objects without a prototype by their own members', () => {
     class Mail {
       to = 'ada'
@@ -141,4 +151,8 @@ function plain(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value).filter(([, member]) => member !== undefined)
   return Object.fromEntries(entries.map(([key, member]) => [key, plain(member)]))
+}
+
+function thrown(what: unknown): never {
+  throw what
 }

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { DurationHistogram } from '../../src/queue/statistics/duration-histogram.ts'
-import { layoutOf } from '../../src/server/dashboard/page/graph-layout.ts'
+import { layoutOf } from '../../src/server/dashboard/page/components/graph-layout.ts'
 import { distance, momentOf, parseFilter, writeFilter } from '../../src/server/dashboard/shared/filter.ts'
 import { readJson, writeTree } from '../../src/server/dashboard/shared/json-tree.ts'
 import { normalMessage } from '../../src/server/dashboard/views/error-group.ts'
-import { Redaction } from '../../src/server/dashboard/views/redaction.ts'
+import { Redaction } from '../../src/server/dashboard/views/jobs/redaction.ts'
 import { verdictOf } from '../../src/server/dashboard/views/verdict.ts'
 
 const seed = 20_261_117

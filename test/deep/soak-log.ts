@@ -12,6 +12,8 @@ export interface Mark {
 /** What several processes append to one file, read on from where the last look ended. */
 export class SoakLog {
   readonly marks: Mark[] = []
+  /** The soak asks five times a second for how many there are: the ids are kept as they are read. */
+  readonly #ids = new Map<string, Set<string>>()
   readonly #path: string
   readonly #buffer = Buffer.alloc(1 << 20)
   #offset = 0
@@ -31,7 +33,7 @@ export class SoakLog {
         this.#offset += length
         const lines = (this.#rest + this.#buffer.toString('latin1', 0, length)).split('\n')
         this.#rest = lines.pop() as string
-        for (const line of lines) this.marks.push(parseMark(line))
+        for (const line of lines) this.#add(parseMark(line))
       }
     } finally {
       closeSync(file)
@@ -39,7 +41,19 @@ export class SoakLog {
   }
 
   idsOf(word: string): ReadonlySet<string> {
-    return new Set(this.read().flatMap((mark) => (mark.word === word ? [mark.id] : [])))
+    this.read()
+    return this.#idsOf(word)
+  }
+
+  #add(mark: Mark): void {
+    this.marks.push(mark)
+    this.#idsOf(mark.word).add(mark.id)
+  }
+
+  #idsOf(word: string): Set<string> {
+    const ids = this.#ids.get(word) ?? new Set()
+    this.#ids.set(word, ids)
+    return ids
   }
 }
 

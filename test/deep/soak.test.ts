@@ -75,11 +75,12 @@ class Soak {
       await this.#strike()
     }
     await this.#grown('acked', jobCount)
-    for (const producer of this.#producers) await producer.kill()
-    const acked = this.#log.idsOf('acked')
+    for (const producer of this.#producers.splice(0)) await producer.kill()
+    const missing = new Set(this.#log.idsOf('acked'))
     await this.#progressing('every acknowledged job has ended', () => {
       const ended = this.#log.idsOf('end')
-      return { isDone: [...acked].every((id) => ended.has(id)), seen: ended.size }
+      for (const id of missing) if (ended.has(id)) missing.delete(id)
+      return { isDone: missing.size === 0, seen: ended.size }
     })
     for (const worker of this.#workers) worker.signal('SIGTERM')
     const endings = await Promise.all(this.#workers.map(({ ended }) => ended))
@@ -157,6 +158,13 @@ class Soak {
     await producer.line('producing')
   }
 
+  /** A program that ended without being told to is a finding, and not a standstill. A producer may have dispatched its share. */
+  #expectAllRunning(): void {
+    for (const program of [...this.#workers, ...this.#producers]) {
+      if (program.hasEnded && !program.lines.includes('produced')) throw new Error(`Ended by itself: ${program.describe()}`)
+    }
+  }
+
   async #grown(word: string, wanted: number): Promise<void> {
     await this.#progressing(`${wanted} jobs are ${word}`, () => {
       const seen = this.#log.idsOf(word).size
@@ -172,9 +180,10 @@ class Soak {
       if (isDone) return
       if (seen !== last) idle = 0
       last = seen
+      this.#expectAllRunning()
       await new Promise((resolve) => setTimeout(resolve, 200))
     }
-    const said = [...this.#workers, ...this.#producers].map(({ lines }) => lines.slice(-3).join('\n')).join('\n')
+    const said = [...this.#workers, ...this.#producers].map((program) => program.describe()).join('\n')
     throw new Error(`Waited in vain until ${what}; ${last} seen. ${said}`)
   }
 }

@@ -115,8 +115,8 @@ describe('each word of a builder', () => {
     ['a priority that is a broken number', (job) => job.priority(1.5), 'priority must be'],
     ['a duration that is none', (job) => job.timeout('soon'), 'timeout must be'],
     ['a backoff with a factor below 1', (job) => job.backoff({ factor: 0.5 }), 'factor must be at least 1'],
-    ['an empty key', (job) => job.unique(''), 'unique must be a text of 1 to 512'],
-    ['a key that is too long', (job) => job.idempotencyKey('x'.repeat(513)), 'idempotencyKey must be a text of 1 to 512'],
+    ['an empty key', (job) => job.unique(''), 'unique must be a string of 1 to 512'],
+    ['a key that is too long', (job) => job.idempotencyKey('x'.repeat(513)), 'idempotencyKey must be a string of 1 to 512'],
     ['an expression that is none', (job) => job.cron('61 * * * *'), 'minute'],
   ])('refuses %s at the call', (_, say, message) => {
     expect(() => say(build('mail'))).toThrow(message)
@@ -138,26 +138,26 @@ describe('a definition with problems', () => {
       expect.objectContaining({
         code: 'DEFINITION_INVALID',
         message: [
-          'Job "mail": name must be a text that is not empty, got ""',
+          'Job "mail": name must be a string that is not empty, got ""',
           'a queue must be 1 to 64 letters, digits, or any of . _ : / -, got "two words"',
           'maxAttempts must be a whole number of at least 1, got 0',
           'concurrency must be a whole number of at least 1, got -1',
           'timeout must be more than 0 ms, got 0',
           'The meta is not JSON: "when" is a function',
           'keep knows succeeded, dead, cancelled, skipped, got "succeded"',
-          'an environment must be a text of 1 to 512 characters, got one of 0 characters',
+          'an environment must be a string of 1 to 512 characters, got one of 0 characters',
         ].join('; '),
       }),
     )
   })
 
   it.each([
-    ['', 'must be a text that is not empty'],
+    ['', 'must be a string that is not empty'],
     [' mail', 'begin or end with a space'],
     ['ma\nil', 'control characters'],
-    ['mail\ud800', 'halves of characters'],
+    ['mail\ud800', 'halves of surrogate pairs'],
     ['x'.repeat(192), 'at most 191 characters, got 192'],
-    [7, 'must be a text'],
+    [7, 'must be a string'],
   ])('refuses the key %j', (key, message) => {
     expect(() => build(key as string).toDefinition()).toThrow(message)
   })
@@ -201,7 +201,7 @@ describe('a builder that is in use', () => {
   ])('is frozen by %s too', async (_, use) => {
     const job = build('mail')
     await use(job)
-    expect(() => job.queue('x')).toThrow('Job "mail" is in use and cannot be changed any more')
+    expect(() => job.queue('x')).toThrow('Job "mail" is in use and can no longer be changed')
   })
 
   it('gives the same definition each time', () => {

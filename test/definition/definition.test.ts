@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type DefinitionFields, definitionDefaults, JobDefinition } from '../../src/definition/definition.ts'
 import { retryPolicy } from '../../src/definition/policies/retry.ts'
 import { unique as uniqueness } from '../../src/definition/policies/uniqueness.ts'
-import { parseCron } from '../../src/scheduling/calendar/cron.ts'
+import { parseCron } from '../../src/scheduling/calendar/cron/cron.ts'
 import { misfirePolicy } from '../../src/scheduling/misfire.ts'
 
 const base = () =>

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { definitionDefaults, JobDefinition } from '../../src/definition/definition.ts'
 import { orderByDependency } from '../../src/definition/policies/dependencies.ts'
 import { Registry } from '../../src/definition/registry.ts'
-import { parseCron } from '../../src/scheduling/calendar/cron.ts'
+import { parseCron } from '../../src/scheduling/calendar/cron/cron.ts'
 
 const daily = parseCron('0 0 * * *', 'UTC')
 
@@ -21,8 +21,8 @@ describe('A11, X6: jobs that name others', () => {
       'Job "c" comes after "nobody", which is not defined here: define() or declare() it with its schedule',
       'Job "d" depends on "missing", which is not defined here: define() or declare() it with its schedule',
       'Job "d" depends on "unscheduled", which has no schedule: add one, such as daily()',
-      'The order of scheduled jobs goes round in a circle: a -> b -> c -> a',
-      'The order of scheduled jobs goes round in a circle: alone -> alone',
+      'The order of scheduled jobs is circular: a -> b -> c -> a',
+      'The order of scheduled jobs is circular: alone -> alone',
     ]
     expect(registry.problems()).toEqual(problems)
     expect(() => registry.definitions()).toThrow(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { definitionDefaults, JobDefinition } from '../../src/definition/definition.ts'
-import { parseCron } from '../../src/scheduling/calendar/cron.ts'
+import { parseCron } from '../../src/scheduling/calendar/cron/cron.ts'
 import { world } from '../world.ts'
 
 const everyMinute = parseCron('* * * * *', 'UTC')

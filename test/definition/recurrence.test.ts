@@ -54,10 +54,10 @@ describe('what a job says of its scheduled runs', () => {
     ['an overlap that is none', (job) => job.overlap('wait' as never), `overlap must be 'allow', 'skip' or 'queue', got "wait"`],
     ['a misfire that is none', (job) => job.misfire('never' as never), `'skip', 'latest' or 'all'`],
     ['an order after nobody', (job) => job.after(), 'after() names no job'],
-    ['an order after something else', (job) => job.after(7 as never), 'the job in after() must be a text'],
+    ['an order after something else', (job) => job.after(7 as never), 'the job in after() must be a string'],
     ['a dependency on nobody', (job) => job.dependsOn(), 'dependsOn() names no job'],
     ['a dependency on nobody with a policy', (job) => job.dependsOn({ onFailure: 'run' }), 'dependsOn() names no job'],
-    ['a dependency on something else', (job) => job.dependsOn(null as never), 'the job in dependsOn() must be a text'],
+    ['a dependency on something else', (job) => job.dependsOn(null as never), 'the job in dependsOn() must be a string'],
     [
       'a policy that is none',
       (job) => job.dependsOn('a', { onFailure: 'stop' as never }),
@@ -96,7 +96,7 @@ describe('words that make no sense together', () => {
       expect.objectContaining({
         code: 'DEFINITION_INVALID',
         message:
-          'Job "report": overlap(), misfire(), after(), dependsOn() can be said of scheduled runs only, and this job has no schedule: add one, such as daily()',
+          'Job "report": overlap(), misfire(), after(), dependsOn() applies only to scheduled runs, and this job has no schedule: add one, such as daily()',
       }),
     )
   })
@@ -116,7 +116,7 @@ describe('words that make no sense together', () => {
     [
       'Y12: timeout with maxRunningTime',
       (job) => job.timeout('1m').maxRunningTime('1m'),
-      'timeout and maxRunningTime are two answers to one question',
+      'timeout and maxRunningTime exclude each other',
     ],
   ])('are refused: %s', (_, say, message) => {
     expect(() => say(build('report')).toDefinition()).toThrow(

@@ -5,6 +5,8 @@ import { beanstalkdGaps, shownElsewhere } from '../backends/beanstalkd-gaps.ts'
 import { coordinatedGaps } from '../backends/coordinated-gaps.ts'
 import { memoryGaps } from '../backends/memory-gaps.ts'
 import { redisGaps } from '../backends/redis-gaps.ts'
+import { coordinatedGaps as besideServiceBus } from '../service-bus/coordinated-gaps.ts'
+import { gaps as serviceBusGaps } from '../service-bus/gaps.ts'
 
 type Gaps = Readonly<Record<string, string>>
 
@@ -17,6 +19,8 @@ const engines: Readonly<Record<string, Gaps>> = {
   memory: memoryGaps,
   Beanstalkd: beanstalkdGaps,
   'Beanstalkd with Redis beside it': { ...redisGaps, ...coordinatedGaps },
+  'Service Bus': serviceBusGaps,
+  'Service Bus with a store beside it': { ...memoryGaps, ...besideServiceBus },
 }
 
 const groups = [...new Set(conformanceTitles.map(({ group }) => group))]
@@ -31,7 +35,7 @@ function rendered(): string {
   const names = Object.keys(engines)
   return `${[
     '# Engines',
-    'What each engine can do, group by group, as the [conformance suite](testing.md#is-my-backend-sound) tests it on the real server. This page is made from the gaps that the tests declare: `npx vitest run test/docs/engines.test.ts -u` writes it anew.',
+    'What each engine can do, group by group, as the [conformance suite](testing.md#testing-a-backend-of-your-own) tests it on the real server. This page is made from the gaps that the tests declare: `npx vitest run test/docs/engines.test.ts -u` writes it again.',
     table(
       ['', ...names],
       groups.map((group) => [group, ...names.map((name) => cell(group, engines[name] as Gaps))]),

@@ -22,6 +22,39 @@ it('a program hears what happens in another one', async () => {
   expect(told[0]).not.toHaveProperty('result')
 })
 
+it('a waiting job that is cancelled is told, with its details; the worker tells of a running one', async () => {
+  await using place = twoPrograms()
+  const { worker, other } = place
+  const mail = worker.define('mail', (_: { to: string }) => {})
+  const events = other.events({ types: 'job:cancelled', include: ['payload', 'timings'] })
+  await events.listening
+  const ready = await mail.dispatch({ to: 'ada' })
+  const later = await mail.delay('1h').dispatch({ to: 'grace' })
+  await other.handle(ready.id).cancel()
+  expect(await later.cancel()).toBe(true)
+  expect(await later.cancel()).toBe(false)
+  const told = await take(events, 2)
+  expect(told).toMatchObject([
+    { id: ready.id, job: 'mail', queue: 'default', attempt: 0, payload: { to: 'ada' } },
+    { id: later.id, payload: { to: 'grace' }, timings: { endedAt: expect.any(Number) } },
+  ])
+})
+
+it('the waiting jobs of a workflow that is cancelled are told one by one', async () => {
+  await using place = twoPrograms()
+  const { worker, other } = place
+  const step = worker.define('step', (_: number) => {})
+  const events = other.events({ types: 'job:cancelled', include: ['payload'] })
+  await events.listening
+  const flow = await worker.chain([step.step(1), step.step(2), step.step(3)])
+  await worker.run({ limit: 1 })
+  await flow.cancel()
+  const alone = await step.dispatch(4)
+  await alone.cancel({ tree: true })
+  const told = await take(events, 3)
+  expect(told.map((event) => ('payload' in event ? event.payload : null))).toEqual([3, 2, 4])
+})
+
 it('what is not asked for does not travel', async () => {
   await using place = twoPrograms()
   const { worker, other, backend } = place
@@ -186,7 +219,7 @@ it('streams end with their signal, and with the program', async () => {
 it('a wrong filter is refused with what would be right', async () => {
   await using jobs = treadle('memory:')
   expect(() => jobs.events({ types: 'job:succeded' })).toThrow(/There is no event 'job:succeded'.*job:succeeded/)
-  expect(() => jobs.events({ job: [7] as never })).toThrow(/job must be a text/)
+  expect(() => jobs.events({ job: [7] as never })).toThrow(/job must be a string/)
   expect(() => jobs.events({ buffer: 0 })).toThrow(/buffer must be a whole number/)
   expect(() => jobs.events({ kind: 'job:dead' } as never)).toThrow(/kind/)
 })
@@ -206,7 +239,7 @@ it('a queue without a store says that it cannot tell', async () => {
   await using jobs = treadle({ backend })
   await expect(jobs.events().next()).rejects.toMatchObject({
     code: 'CAPABILITY_MISSING',
-    message: expect.stringContaining('broker backend cannot tell'),
+    message: expect.stringContaining('broker backend cannot pass events'),
   })
 })
 

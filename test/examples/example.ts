@@ -58,8 +58,8 @@ export class Example {
   }
 
   /** As a user would. Gives why it cannot be done, else null. */
-  install(packed: PackedPackage): string | null {
-    const flags = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error']
+  install(packed: PackedPackage, ...more: readonly string[]): string | null {
+    const flags = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error', ...more]
     const installed = npm(['install', ...flags, packed.path], { cwd: this.folder, stdio: 'pipe', encoding: 'utf8' })
     return installed.status === 0 ? null : `its packages cannot be installed here: ${String(installed.stderr).trim()}`
   }
@@ -147,7 +147,7 @@ export async function freePort(): Promise<number> {
 
 /** Not what was installed or built in it. */
 function isSource(path: string): boolean {
-  return !/[/\\](node_modules|dist|\.next)$/.test(path)
+  return !/[/\\](node_modules|dist|build|generated|\.next|\.react-router)$/.test(path)
 }
 
 function collected(child: ChildProcess): () => string {

@@ -2,9 +2,15 @@ import { expect } from 'vitest'
 import { type Example, freePort } from './example.ts'
 
 /** What every example of a web server does: dispatch for a request, show the dashboard and let it act, and stop in order. */
-export async function expectWebServer(example: Example, args: readonly string[], until: string, path = '/signup'): Promise<void> {
+export async function expectWebServer(
+  example: Example,
+  args: readonly string[],
+  until: string,
+  path = '/signup',
+  env: Readonly<Record<string, string>> = {},
+): Promise<void> {
   const port = await freePort()
-  const server = await example.start(args, until, { PORT: String(port) })
+  const server = await example.start(args, until, { PORT: String(port), HOST: '127.0.0.1', ...env })
   const origin = `http://127.0.0.1:${port}`
   const json = { 'content-type': 'application/json' }
   const answer = await fetch(`${origin}${path}`, { method: 'POST', headers: json, body: '{"email":"ada@example.com"}' })

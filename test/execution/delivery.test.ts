@@ -129,9 +129,9 @@ describe('a job that is delivered at most once', () => {
   it('has no retries, in its definition nor in a dispatch', async () => {
     const { jobs } = world()
     const wrong = jobs.define('wrong', async () => {}).retries(1)
-    expect(() => wrong.delivery('at-most-once').toDefinition()).toThrow(/never begun twice: give it no retries/)
+    expect(() => wrong.delivery('at-most-once').toDefinition()).toThrow(/never starts twice: give it no retries/)
     const job = jobs.define('job', async () => {}).delivery('at-most-once')
-    await expect(job.dispatch({}, { maxRetries: 1 })).rejects.toThrow(/never begun twice/)
+    await expect(job.dispatch({}, { maxRetries: 1 })).rejects.toThrow(/never starts twice/)
     expect(() =>
       jobs
         .define('other', async () => {})

@@ -30,7 +30,7 @@ describe('X34, Y12: over its time, a job', () => {
     expect(all.happened.at(-1)).toMatchObject({ name: 'job:overrun', event: { id: run.id, job: 'deaf', overrunMs: 5_000 } })
     await all.clock.advance(2 * minute)
     expect(all.happened.slice(1).map(({ event }) => 'overrunMs' in event && event.overrunMs)).toEqual([5_000, 65_000, 125_000])
-    expect(all.log[1]).toBe(`warn [deaf ${run.id}] was told to stop 1m5s ago and has not ended; it keeps its slot until it does`)
+    expect(all.log[1]).toBe(`warn [deaf ${run.id}] was asked to stop 1m5s ago and has not ended; it keeps its slot until it does`)
     expect(await all.record(run)).toMatchObject({ state: 'running', rescues: 0 })
     open()
     expect(await working).toMatchObject({ dead: 1 })

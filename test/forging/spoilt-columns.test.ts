@@ -79,3 +79,24 @@ describe.each(sqlEngines)('numbers of no kind that somebody writes into a row of
     }
   })
 })
+
+describe('what only a SQLite file can hold, in a column that claims are found by', () => {
+  test.each([
+    ['lane', "'abc'"],
+    ['lane', '1.5'],
+    ['lane', "x'31'"],
+    ['run_at', "''"],
+    ['crowd', "''"],
+  ])('%s = %s: the others are claimed, whether it waits for a worker, for its time or for another job', async (column, value) => {
+    const queue = await attackedSqlQueue('sqlite')
+    const job = queue.jobs.define('mail', async () => {})
+    const first = await job.dispatch({}, { delay: '2s' })
+    const forged = [await job.dispatch({}), await job.dispatch({}, { delay: '1s' }), await job.dispatch({}, { dependsOn: first })]
+    for (const { id } of forged) expect(await write(queue, id, column, value)).toBe(true)
+    const sound = [await job.dispatch({}), await job.dispatch({}, { delay: '1s' })]
+    await queue.jobs.run()
+    await queue.clock.advance(5_000)
+    await queue.jobs.run()
+    for (const run of sound) expect((await queue.record(run)).state).toBe('succeeded')
+  })
+})

@@ -13,14 +13,16 @@ export interface EndedJob {
 }
 
 interface StoredJob {
-  readonly jobID: number
   readonly name: string
-  readonly data: unknown
+  /** What is handed out. */
+  readonly text: string
 }
 
 /** Just enough of a job server to hand out jobs and hear how they ended. */
 export class JobServer {
   readonly ended = new Map<number, EndedJob>()
+  /** The data that jobs were ended with, as it came. */
+  readonly texts = new Map<number, string | undefined>()
   /** What is answered to the next ends instead. */
   readonly refusals: BedrockReply[] = []
   readonly asked: string[] = []
@@ -46,7 +48,12 @@ export class JobServer {
   }
 
   add(name: string, data: unknown = {}): number {
-    this.#waiting.push({ jobID: ++this.#last, name, data })
+    return this.addText(name, JSON.stringify(data))
+  }
+
+  /** A job whose data is this JSON text. */
+  addText(name: string, data: string): number {
+    this.#waiting.push({ name, text: `{"jobID":${++this.#last},"name":${JSON.stringify(name)},"data":${data}}` })
     this.#wake()
     return this.#last
   }
@@ -73,6 +80,7 @@ export class JobServer {
       delay: headers.get('delay'),
       ignoreRepeat: headers.get('ignorerepeat'),
     }
+    this.texts.set(Number(headers.get('jobid')), data)
     this.ended.set(Number(headers.get('jobid')), end)
     return { code: 200, text: 'OK' }
   }
@@ -85,7 +93,8 @@ export class JobServer {
       const found = this.#waiting.filter(({ name }) => fits(name)).slice(0, Number(headers.get('numresults')))
       this.#waiting = this.#waiting.filter((job) => !found.includes(job))
       const undelivered = () => void this.#waiting.push(...found)
-      if (found.length > 0) return { code: 200, text: 'OK', body: JSON.stringify({ jobs: found }), undelivered }
+      if (found.length > 0)
+        return { code: 200, text: 'OK', body: `{"jobs":[${found.map(({ text }) => text).join()}]}`, undelivered }
       if (headers.get('connection') !== 'wait' || peer.closing.aborted) return { code: 404, text: 'No job found' }
       await new Promise<void>((resolve) => {
         this.#wake = resolve

@@ -70,6 +70,20 @@ describe('a worker that is a program', () => {
     })
   })
 
+  test('gets large numbers as they are, and so does the server what it says', async () => {
+    const { server } = await managing({
+      Echo: `read -r job; echo "$job"`,
+      Fails: 'exit 3',
+      Later: `echo '{"delay":1,"data":{"n":9007199254740995}}'; exit 75`,
+    })
+    const data = '{"n":9007199254740993}'
+    const [echo, fails, later] = ['Echo', 'Fails', 'Later'].map((name) => server.addText(name, data)) as [number, number, number]
+    for (const jobID of [echo, fails, later]) await server.endOf(jobID)
+    expect(server.texts.get(echo)).toBe(`{"jobID":${echo},"name":"Echo","data":${data}}`)
+    expect(server.texts.get(fails)).toContain('{"n":9007199254740993,"error":')
+    expect(server.texts.get(later)).toBe('{"n":9007199254740995}')
+  })
+
   test.each([
     ['exit 0', { how: 'finishjob', data: undefined, delay: undefined }],
     ['echo "all is well"', { how: 'finishjob', data: undefined, delay: undefined }],

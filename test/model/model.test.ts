@@ -6,7 +6,7 @@ import { openSqlite } from 'treadle/sqlite'
 import { afterAll, describe, expect, test } from 'vitest'
 import { openMemory } from '../../src/engines/memory/index.ts'
 import { ManualClock } from '../../src/testing/manual-clock.ts'
-import { openFresh, redisUrl } from '../backends/redis-ground.ts'
+import { openFresh, redisUrl, valkeyUrl } from '../backends/redis-ground.ts'
 import { faultsOf } from '../processes/database.ts'
 import type { StoredBackend } from './ground.ts'
 import { Machine } from './machine.ts'
@@ -41,9 +41,12 @@ describe.each([
     open: (clock: ManualClock) => openSqlite({ path: files.sqlite, clock, logger }),
   },
   { kind: 'sqlite, by two programs in turns,', file: files.turns, numRuns: 500, open: openTwice },
-  ...(redisUrl() === null
-    ? []
-    : [{ kind: 'redis', file: null, numRuns: 50, open: (clock: ManualClock) => openFresh({ clock }) }]),
+  ...[
+    { kind: 'redis', url: redisUrl(), numRuns: 50 },
+    { kind: 'valkey', url: valkeyUrl(), numRuns: 25 },
+  ].flatMap(({ kind, url, numRuns }) =>
+    url === null ? [] : [{ kind, file: null, numRuns, open: (clock: ManualClock) => openFresh({ url, clock }) }],
+  ),
 ])('$kind does what the model does', ({ file, numRuns, open }) => {
   test(`in ${numRuns} random programs`, { timeout: 300_000 * times }, async () => {
     const clock = new ManualClock()

@@ -42,6 +42,8 @@ describe('a file that is not as it was written is refused, with the number of th
     'a cut line': () => [written(withLine(4, lines[3]!.slice(0, 60))), 4, /not JSON, or was cut/],
     garbage: () => [written(withLine(3, '\u0000\u0001 no json')), 3, /not JSON/],
     'something else that is JSON': () => [written(withLine(3, '{"other":1}')), 3, /none of job, workflow/],
+    'a name that every object has': () => [written(withLine(3, '{"__proto__":1}')), 3, /none of job, workflow/],
+    'the name of a method': () => [written(withLine(3, '{"constructor":{}}')), 3, /none of job, workflow/],
     'a job without an id': () => [written(withLine(4, '{"job":{}}')), 4, /job\.id is missing or wrong/],
     'a job that runs': () => [written(withLine(4, lines[3]!.replace('"ready"', '"running"'))), 4, /job\.state/],
     'a newer version': () => [written(withLine(1, lines[0]!.replace('"version":1', '"version":2'))), 1, /version 2/],
@@ -111,4 +113,17 @@ describe('an export that takes jobs out of the queue', () => {
     await expect(exportJobs({ from, to: complete })).rejects.toThrow(/already/)
     expect(readFileSync(other, 'utf8')).toBe('hello\n')
   })
+})
+
+test('an export holds no character that a terminal would act on, and is read as what it was', async () => {
+  const evil = '\u009b2J\u202eabc\u2028'
+  const bench = queue()
+  await bench.send({ payload: JSON.stringify(evil) })
+  const path = folder.file('evil.jsonl')
+  await exportJobs({ from: bench.backend, to: path })
+  expect(readFileSync(path, 'utf8')).not.toMatch(/[\u007f-\u009f\u202e\u2028]/)
+  const other = queue()
+  await importJobs({ from: path, to: other.backend })
+  const [job] = await other.backend.store!.list({ limit: 10 })
+  expect(JSON.parse(job!.payload)).toBe(evil)
 })

@@ -21,7 +21,9 @@ export interface LiveMoveOptions {
   /** For how long jobs are left alone after they were sent. */
   readonly settle: string
   readonly workers?: 'both' | 'target'
-  /** Is called between two kills. */
+  /** How many times as many parcels pass between two kills; 1 where it is left out. */
+  readonly stride?: number
+  /** Is called at each kill: before it, so that the mover sees what happens, and after it in turn. */
   readonly disturb?: () => Promise<void>
 }
 
@@ -37,7 +39,7 @@ export class LiveMove {
   }
 
   async run(): Promise<MoveReport> {
-    const { from, to, log, jobs, kills, disturb, workers = 'both' } = this.#options
+    const { from, to, log, jobs, kills, stride = 1, disturb, workers = 'both' } = this.#options
     const sides = [from, to]
     const producers = sides.map((url) => startProgramFile(programs.producer, { url, log, count: jobs }))
     await Promise.all(producers.map((producer) => producer.line('producing')))
@@ -45,10 +47,11 @@ export class LiveMove {
     const running = working.map((url) => startProgramFile(programs.worker, { url, log }))
     for (let kill = 0; kill < kills; kill++) {
       const mover = this.#startMover()
-      const lines = 2 + ((kill * 7) % 5)
+      const lines = stride * (2 + ((kill * 7) % 5))
       await eventually(`the mover moves for the ${kill + 1}. time`, () => mover.hasEnded || progressLines(mover) >= lines)
+      if (kill % 2 === 0) await disturb?.()
       await mover.kill()
-      await disturb?.()
+      if (kill % 2 === 1) await disturb?.()
     }
     for (const producer of producers) await producer.ended
     const report = await this.#finish()

@@ -32,3 +32,12 @@ describe('a program with a worker on SQLite', () => {
     expect(endings).toEqual(moments.map((after) => ({ after, code, signal: null, hasAborted: false })))
   })
 })
+
+test('a program whose mounted dashboard was used ends when it has nothing else to do', async () => {
+  const folder = scratchFolder()
+  const program = startProgram('mounted-dashboard', { path: folder.file('jobs.db') })
+  expect(await program.ended).toEqual({ code: 0, signal: null })
+  expect(program.lines).toEqual(['200 1'])
+  await endPrograms()
+  folder.remove()
+})

@@ -82,7 +82,7 @@ export class Program {
       const look = () => {
         const found = this.lines.find((line) => line === word || line.startsWith(`${word} `))
         if (found !== undefined) resolve(found)
-        else if (this.#ending !== undefined) reject(new Error(`${this.#describe()} without saying "${word}"`))
+        else if (this.#ending !== undefined) reject(new Error(`${this.describe()} without saying "${word}"`))
         else return
         this.#listeners.delete(look)
       }
@@ -108,11 +108,12 @@ export class Program {
   /** Waits for an end with code 0 and nothing on stderr; throws with what was said otherwise. */
   async success(): Promise<readonly string[]> {
     const { code } = await this.ended
-    if (code !== 0 || this.stderr !== '') throw new Error(this.#describe())
+    if (code !== 0 || this.stderr !== '') throw new Error(this.describe())
     return this.lines
   }
 
-  #describe(): string {
+  /** How it goes, with what it said last. */
+  describe(): string {
     const how = this.#ending === undefined ? 'runs' : `ended with ${this.#ending.signal ?? this.#ending.code}`
     return `${this.#name} ${how}\n${this.lines.slice(-20).join('\n')}\n${this.stderr.slice(-4_000)}`
   }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseCron } from '../../src/scheduling/calendar/cron.ts'
+import { parseCron } from '../../src/scheduling/calendar/cron/cron.ts'
 import {
   catchUpLimits,
   defaultMisfire,

@@ -20,12 +20,8 @@ export const keptData: Readonly<Record<EngineName, KeptData>> = {
   },
   mariadb: { put: putMysql, words: (url) => mysql(url, 'SELECT word FROM words') },
   mysql: { put: putMysql, words: (url) => mysql(url, 'SELECT word FROM words') },
-  redis: {
-    put: async (url, word) => {
-      await line(url, `RPUSH words ${word}\r\n`)
-    },
-    words: async (url) => (await line(url, 'LRANGE words 0 -1\r\n')).split('\r\n').filter((part) => /^\w/.test(part)),
-  },
+  redis: { put: pushRedis, words: redisWords },
+  valkey: { put: pushRedis, words: redisWords },
   beanstalkd: {
     put: async (url, word) => {
       await line(url, `put 0 0 60 ${word.length}\r\n${word}\r\n`)
@@ -37,6 +33,14 @@ export const keptData: Readonly<Record<EngineName, KeptData>> = {
 async function putMysql(url: string, word: string): Promise<void> {
   await mysql(url, 'CREATE TABLE IF NOT EXISTS words (word text)')
   await mysql(url, `INSERT INTO words VALUES ('${word}')`)
+}
+
+async function pushRedis(url: string, word: string): Promise<void> {
+  await line(url, `RPUSH words ${word}\r\n`)
+}
+
+async function redisWords(url: string): Promise<readonly string[]> {
+  return (await line(url, 'LRANGE words 0 -1\r\n')).split('\r\n').filter((part) => /^\w/.test(part))
 }
 
 async function postgres(url: string, sql: string): Promise<readonly string[]> {

@@ -73,7 +73,7 @@ describe('the command line', () => {
 
   test.each([
     [['--fast'], '--fast is not known'],
-    [['--only'], '--only knows postgres, mariadb, mysql, redis, beanstalkd, not ""'],
+    [['--only'], '--only knows postgres, mariadb, mysql, redis, valkey, beanstalkd, not ""'],
     [['--only', 'postgres,oracle'], 'not "oracle"'],
   ])('%j is refused', (args, problem) => {
     expect(() => parseCommandLine(args)).toThrow(problem)

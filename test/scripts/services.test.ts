@@ -9,7 +9,7 @@ import { isAlive } from '../processes/alive.ts'
 import { canStart, ownServices } from '../services.ts'
 import { keptData } from './kept-data.ts'
 
-const engines: readonly EngineName[] = ['postgres', 'mariadb', 'redis', 'beanstalkd']
+const engines: readonly EngineName[] = ['postgres', 'mariadb', 'redis', 'valkey', 'beanstalkd']
 const names = engines.filter(canStart)
 
 describe.each([{ durable: false }, { durable: true }])('servers that are started with %o', ({ durable }) => {

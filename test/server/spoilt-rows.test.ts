@@ -131,6 +131,14 @@ describe.each(['sqlite', 'postgres', 'mariadb'] as const)('a row of %s that some
     await spoil("UPDATE {workers} SET said = '{garbage' WHERE owner = 'one'")
     await spoil("UPDATE {worker_jobs} SET jobs = 'garbage' WHERE owner = 'two'")
     await spoil("UPDATE {workers} SET seen_at = 9000000000000000000 WHERE owner = 'three'")
+    // JSON of almost the right form.
+    const odd = [{ scheduler: { lastTickAt: 1e300 } }, { scheduler: 7 }, { breaker: {} }, { allowed: 'many' }, { version: [] }]
+    for (const [number, members] of odd.entries()) {
+      const owner = `odd ${number}`
+      await backend.store.workers.announce({ ...said, owner, breaker: 'closed', scheduler: null }, 60_000)
+      const text = JSON.stringify({ ...said, owner, breaker: 'closed', scheduler: null, ...members })
+      await spoil(`UPDATE {workers} SET said = '${text}' WHERE owner = '${owner}'`)
+    }
     expect(await ask('GET', '/workers')).toMatchObject({ status: 200, body: { workers: [{ owner: 'four' }] } })
     expect(await ask('GET', '/stats')).toMatchObject({ status: 200 })
   })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { TreadleError } from '../../src/core/errors.ts'
 import { ManualClock } from '../../src/testing/manual-clock.ts'
-import { Breaker, type BreakerChange } from '../../src/worker/health/breaker.ts'
+import { Breaker, type BreakerChange } from '../../src/worker/health/breaker/breaker.ts'
 import { gate, until, worldOn } from '../world.ts'
 import { faultyBackend } from './faults.ts'
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { MachineUse } from '../../src/core/process/machine.ts'
 import { ManualClock } from '../../src/testing/manual-clock.ts'
-import { nextAllowed, pressureOf } from '../../src/worker/health/load.ts'
-import { type LoadChange, LoadControl } from '../../src/worker/health/load-control.ts'
+import { nextAllowed, pressureOf } from '../../src/worker/health/load/load.ts'
+import { type LoadChange, LoadControl } from '../../src/worker/health/load/load-control.ts'
 import { aborted, until } from '../world.ts'
 import { end, standingWorld } from './standing-world.ts'
 

@@ -104,9 +104,9 @@ describe('one pass', () => {
 
   it('is refused where no job has a handler, or a job is asked for that is not defined', async () => {
     const { jobs } = world()
-    await expect(jobs.run()).rejects.toThrow('There is nothing to work on: no job is defined. Call define() first.')
+    await expect(jobs.run()).rejects.toThrow('There is nothing to run: no job is defined. Call define() first.')
     jobs.declare('elsewhere')
-    await expect(jobs.run()).rejects.toThrow('nothing to work on')
+    await expect(jobs.run()).rejects.toThrow('nothing to run')
     jobs.define('mail', async () => {})
     await expect(jobs.run({ jobs: ['mial'] })).rejects.toThrow(expect.objectContaining({ code: 'JOB_UNKNOWN' }))
     await expect(jobs.work({ jobs: ['mial'] })).rejects.toThrow(expect.objectContaining({ code: 'JOB_UNKNOWN' }))
@@ -116,6 +116,7 @@ describe('one pass', () => {
 describe('the options of a worker', () => {
   it('have defaults', () => {
     expect(workerConfig({}, 'work')).toEqual({
+      name: null,
       concurrency: 10,
       queues: null,
       jobs: null,

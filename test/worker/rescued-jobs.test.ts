@@ -53,6 +53,48 @@ describe('a job whose workers have died', () => {
     await end(jobs, working, clock)
   })
 
+  it('is begun alone in its process: workers on other queues of that process would die with it', async () => {
+    const [one, other] = [world(), world()]
+    const gates = { before: gate(), last: gate(), after: gate() }
+    const running = new Set<string>()
+    const together: string[][] = []
+    for (const { jobs } of [one, other]) {
+      jobs.define('job', async (name: keyof typeof gates) => {
+        running.add(name)
+        together.push([...running])
+        await gates[name].opened
+        running.delete(name)
+      })
+    }
+    await one.jobs.dispatch('job', 'last')
+    for (let death = 0; death < 3; death++) {
+      await one.backend.lease(claim({ amongOthers: true }))
+      await one.clock.advance(1_000)
+    }
+    await one.backend.reap(3)
+    await other.jobs.dispatch('job', 'before')
+    const workings = [other.jobs.work(quiet)]
+    await until(() => running.has('before'))
+    workings.push(one.jobs.work(quiet))
+    await one.clock.advance(1_000)
+    await other.jobs.dispatch('job', 'after')
+    await other.clock.advance(1_000)
+    expect([...running]).toEqual(['before'])
+    gates.before.open()
+    await until(() => running.has('last'))
+    await other.clock.advance(10_000)
+    expect([...running]).toEqual(['last'])
+    gates.last.open()
+    gates.after.open()
+    await until(async () => {
+      await other.clock.advance(1_000)
+      return together.length === 3
+    })
+    expect(together).toEqual([['before'], ['last'], ['after']])
+    await end(one.jobs, workings[1]!, one.clock)
+    await end(other.jobs, workings[0]!, other.clock)
+  })
+
   it('has its end written before another one begins: a death in between would be laid to it', async () => {
     const { jobs, clock, backend } = world()
     const began: string[] = []

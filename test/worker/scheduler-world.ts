@@ -5,7 +5,7 @@ import { openMemory } from '../../src/engines/memory/index.ts'
 import { type Envelope, sealEnvelope } from '../../src/envelope/envelope.ts'
 import type { ScheduleEntry, ScheduleStore } from '../../src/queue/contract/schedule-store.ts'
 import type { SweepReport, SweepRequest } from '../../src/queue/contract/store.ts'
-import { parseCron } from '../../src/scheduling/calendar/cron.ts'
+import { parseCron } from '../../src/scheduling/calendar/cron/cron.ts'
 import { ManualClock } from '../../src/testing/manual-clock.ts'
 import { Scheduler, type SchedulerOptions } from '../../src/worker/scheduler/scheduler.ts'
 

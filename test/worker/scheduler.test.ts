@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { TreadleError } from '../../src/core/errors.ts'
 import type { JobDefinition } from '../../src/definition/definition.ts'
 import type { Occurrence } from '../../src/queue/contract/schedule-store.ts'
-import { parseCron } from '../../src/scheduling/calendar/cron.ts'
+import { parseCron } from '../../src/scheduling/calendar/cron/cron.ts'
 import { ManualClock } from '../../src/testing/manual-clock.ts'
 import { entryOf, Followed } from '../../src/worker/scheduler/followed.ts'
 import {
@@ -92,7 +92,7 @@ describe('a tick', () => {
   test('stores all occurrences in one call', async () => {
     const { scheduler, store } = world({ definitions: [job('a', '* * * * *'), job('b', '* * * * *'), job('c', '0 5 * * *')] })
     expect(await scheduler.tick()).toEqual({ enqueued: 5, nextAt: startMs + minute, failed: 0 })
-    expect(store.calls).toEqual(['register', 'standings', 'enqueue', 'forget'])
+    expect(store.calls).toEqual(['register', 'standings', 'enqueue', 'sweep'])
   })
 
   test('does not call the store where there is nothing new', async () => {
@@ -153,7 +153,7 @@ describe('a tick', () => {
     const { scheduler, store, errors, clock } = world({
       definitions: [job('broken', '0 * * * *'), job('sound', '* * * * *')],
       envelope: async (definition, instant) => {
-        if (definition.job === 'broken' && isBroken) throw new TreadleError('PAYLOAD_INVALID', 'to must be a text')
+        if (definition.job === 'broken' && isBroken) throw new TreadleError('PAYLOAD_INVALID', 'to must be a string')
         return envelopeOf(definition, instant)
       },
     })
@@ -163,7 +163,7 @@ describe('a tick', () => {
       await clock.advance(minute)
     }
     expect(store.names()).toEqual(['sound'])
-    expect(errors).toMatchObject([{ code: 'PAYLOAD_INVALID', message: expect.stringMatching(/"broken".*to must be a text/) }])
+    expect(errors).toMatchObject([{ code: 'PAYLOAD_INVALID', message: expect.stringMatching(/"broken".*to must be a string/) }])
     isBroken = false
     await scheduler.tick()
     expect(store.times('broken')).toEqual([at('01:00:00')])

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { suspectsOf } from '../../src/worker/health/stall-suspects.ts'
+import { suspectsOf } from '../../src/worker/health/stalls/stall-suspects.ts'
 
 describe('who kept the event loop from turning (demands 9)', () => {
   it('is the one job that began in the standstill, ended in it, and took as long as it lasted', () => {

@@ -9,7 +9,7 @@ app.enableShutdownHooks()
 
 const shown = dashboard(app.get(Treadle), {
   basePath: '/admin/jobs',
-  // Your own login decides here: null is nobody.
+  // Your own login decides here; null refuses access.
   authorize: () => (process.env.NODE_ENV === 'production' ? null : { role: 'operate', user: 'developer' }),
 })
 app.use('/admin/jobs', shown.node)

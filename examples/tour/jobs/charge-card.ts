@@ -1,6 +1,6 @@
 import { jobs, PermanentError } from 'treadle'
 
-/** Fails for good: no other attempt can mend a card that has expired, so none is made although five are left. */
+/** Fails for good: retrying cannot help with an expired card, so the five retries are not used. */
 export const chargeCard = jobs
   .define('charge-card', async (_: { order: number }) => {
     throw new PermanentError('the card has expired')

@@ -146,7 +146,7 @@ export function alertConfig(given: unknown, problems: string[]): AlertConfig | n
   const say = (problem: string) => problems.push(`alerts: ${problem}`)
   for (const problem of unknownOptions(given, ['rules', 'every', 'webhook', 'notify'])) say(problem)
   if (!Array.isArray(rules) || rules.length === 0) say('rules must be a list of rules')
-  if (webhook === undefined && notify === undefined) say('give a webhook or notify, otherwise nobody is notified')
+  if (webhook === undefined && notify === undefined) say('give a webhook or notify, otherwise no one is notified')
   if (notify !== undefined && typeof notify !== 'function') say(`notify must be a function, got ${shown(notify)}`)
   const everyMs = milliseconds(every, 'every', say)
   if (everyMs < shortestEveryMs) say('every must be at least 1s')
@@ -170,7 +170,7 @@ function ruleOf(given: unknown, where: string, say: Say): RuleConfig {
   }
   for (const [member, value] of Object.entries({ name, queue, job, schedule })) {
     if (value != null && (typeof value !== 'string' || value === ''))
-      say(`${where}.${member} must be a text, got ${shown(value)}`)
+      say(`${where}.${member} must be a string, got ${shown(value)}`)
   }
   const scope = [queue, job, schedule].filter((part) => part !== null).join(' ')
   return {
@@ -195,7 +195,7 @@ function thresholdOf(
   switch (kind) {
     case 'failureRate':
       if (typeof above === 'number' && above >= 0 && above < 1) return above
-      say(`${where}.above must be a share from 0 to below 1, such as 0.05, got ${shown(above)}`)
+      say(`${where}.above must be a fraction from 0 to below 1, such as 0.05, got ${shown(above)}`)
       return 0
     case 'oldestAge':
       return milliseconds(above, `${where}.above`, say)
@@ -214,9 +214,9 @@ function webhookOf(given: unknown, say: Say): WebhookConfig {
   for (const problem of unknownOptions(fields, ['url', 'secret', 'headers', 'timeout', 'retries'])) say(`webhook: ${problem}`)
   if (typeof url !== 'string' || !/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : ''))
     say('webhook.url must be an http or https address')
-  if (secret !== null && (typeof secret !== 'string' || secret === '')) say('webhook.secret must be a text')
+  if (secret !== null && (typeof secret !== 'string' || secret === '')) say('webhook.secret must be a string')
   if (typeof headers !== 'object' || headers === null || Object.values(headers).some((value) => typeof value !== 'string'))
-    say('webhook.headers must be an object of texts')
+    say('webhook.headers must be an object of strings')
   return {
     url: String(url),
     secret: secret as string | null,

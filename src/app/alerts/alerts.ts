@@ -29,7 +29,7 @@ export function newAlerts(
   if (config === null) return null
   if (backend.store !== undefined && backend.coordination !== undefined)
     return new Alerts(config, { ...deps, backend: backend as WholeBackend })
-  deps.logger.warn(`The ${backend.kind} backend cannot be looked into, so the alert rules are not evaluated`)
+  deps.logger.warn(`The ${backend.kind} backend cannot be queried, so the alert rules are not evaluated`)
   return null
 }
 

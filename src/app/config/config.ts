@@ -45,7 +45,7 @@ export function configProblems(value: unknown): readonly string[] {
   const { url, jobs, worker = {}, ...options } = value
   return [
     ...('url' in value && !isText(url)
-      ? [`url must be a text such as 'sqlite:jobs.db', got ${nameOf(url)}${unsetHint(url)}`]
+      ? [`url must be a string such as 'sqlite:jobs.db', got ${nameOf(url)}${unsetHint(url)}`]
       : []),
     ...(isText(url) ? [urlProblem(url)].filter((problem) => problem !== undefined) : []),
     ...(url !== undefined && value.backend !== undefined ? ['give either url or backend, not both'] : []),

@@ -36,7 +36,7 @@ const coordinated = () => import('../../engines/coordinated/index.ts')
 export async function openBackend(url: string, settings: Settings, folder: string = workingFolder()): Promise<OpenedBackend> {
   const { backend: given, coordination } = settings
   if (coordination !== null && given === null && !isBroker(url)) {
-    const message = `coordination is for brokers, and ${JSON.stringify(maskedUrl(url))} keeps its own state: leave it out`
+    const message = `coordination is for brokers, and ${JSON.stringify(maskedUrl(url))} keeps its own state: remove it`
     throw new TreadleError('CONFIG_INVALID', message)
   }
   const engine = given ?? (await openEngine(url, settings, folder))

@@ -4,6 +4,8 @@ import { maskedUrl } from '../../core/text/masking.ts'
 import { pause, systemClock } from '../../core/time/clock.ts'
 import type { JobEvents } from '../../execution/job-events.ts'
 import { insideIsolate } from '../../isolation/inside.ts'
+import { coordinationMissing } from '../../queue/contract/missing-coordination.ts'
+import type { JobStore } from '../../queue/contract/store.ts'
 import type { OpenUpkeep, Upkeep } from '../../queue/contract/upkeep.ts'
 import type { Telemetry } from '../../telemetry/telemetry.ts'
 import { Sending } from '../dispatching/sending.ts'
@@ -95,8 +97,15 @@ export class Opening {
     return this.opened ?? this.open()
   }
 
+  /** Throws `CAPABILITY_MISSING` if the backend has none. */
+  async store(): Promise<JobStore> {
+    const { backend } = await this.use()
+    if (backend.store !== undefined) return backend.store
+    throw coordinationMissing(`The ${backend.kind} backend cannot query its queue`)
+  }
+
   open(): Promise<Opened> {
-    if (this.#isRefused) return Promise.reject(new TreadleError('BACKEND_CLOSED', 'This instance was closed. Make a new one.'))
+    if (this.#isRefused) return Promise.reject(new TreadleError('BACKEND_CLOSED', 'This instance was closed. Create a new one.'))
     this.#opening ??= this.#open().catch((thrown: unknown) => {
       // The database may be reachable at the next use.
       this.#opening = undefined

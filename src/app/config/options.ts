@@ -216,12 +216,12 @@ function partProblems({
   const isWrongEnvironment = environment !== undefined && (typeof environment !== 'string' || environment === '')
   const isWrongLogger = logger !== undefined && !hasMethods(logger, ['debug', 'info', 'warn', 'error'])
   return [
-    ...(isWrongKey ? ['signingKey must be a text, or { id, secret, queues, jobs }, or a list of those'] : []),
+    ...(isWrongKey ? ['signingKey must be a string, or { id, secret, queues, jobs }, or a list of those'] : []),
     ...(isWrongFile ? [`signingKeyFile must be the path of a file, got ${String(signingKeyFile)}`] : []),
     ...(signingKey !== undefined && signingKeyFile !== undefined ? ['give either signingKey or signingKeyFile, not both'] : []),
     ...(isWrongClock ? ['clock must have now, random and timer'] : []),
     ...(isWrongLogger ? ['logger must have debug, info, warn and error'] : []),
-    ...(isWrongEnvironment ? [`environment must be a text such as 'production', got ${JSON.stringify(environment)}`] : []),
+    ...(isWrongEnvironment ? [`environment must be a string such as 'production', got ${JSON.stringify(environment)}`] : []),
     ...unsignedProblem(unsigned),
     ...switchProblem('migrate', migrate),
     ...switchProblem('encrypt', encrypt),

@@ -43,7 +43,7 @@ export async function sendChild(request: ChildRequest, registry: Registry, sendi
 function circular({ run, job }: ChildRequest, holder: string): TreadleError {
   const what = `Child "${job}" of "${run.lease.envelope.job}"`
   const why = holder === run.lease.envelope.id ? 'is this very job' : `is the job ${holder}, which waits for this one`
-  const message = `${what}: what holds its unique key ${why}, so neither would ever end. Leave it out, or give it { unique: null }`
+  const message = `${what}: what holds its unique key ${why}, so neither would ever end. Do not dispatch it, or give it { unique: null }`
   return new TreadleError('WORKFLOW_CIRCULAR', message)
 }
 

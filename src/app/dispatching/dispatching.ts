@@ -1,3 +1,5 @@
+import { TreadleError } from '../../core/errors.ts'
+import { shown } from '../../core/text/shown.ts'
 import type { Duration } from '../../core/time/duration.ts'
 import type { Instant } from '../../core/time/instant.ts'
 import type { JobBuilder } from '../../definition/builder.ts'
@@ -110,6 +112,9 @@ export abstract class Dispatching<Added = unknown> extends Defining<Added> {
 
   /** A handle to the job or workflow with this id. */
   handle(id: string, job = ''): Run {
+    if (typeof id !== 'string' || id === '') {
+      throw new TreadleError('CONFIG_INVALID', `handle() takes the id of a job or a workflow, got ${shown(id)}`)
+    }
     return this.dispatcher.find(job, id)
   }
 

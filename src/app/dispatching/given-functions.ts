@@ -65,6 +65,6 @@ export class GivenFunctions {
 }
 
 const elsewhere: HandlerFunction<unknown, never> = (_, context) => {
-  context.logger.warn('has a function that was given in another process, or in one that is gone: it is left to that one')
+  context.logger.warn('has a function that was given in another process, or in one that is gone: it is left to that process')
   return context.snooze(lookAgain)
 }

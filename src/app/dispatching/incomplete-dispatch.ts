@@ -8,7 +8,7 @@ export class IncompleteDispatchError extends TreadleError {
 
   constructor(job: string, ids: readonly (string | null)[], cause: unknown) {
     const stored = ids.filter((id) => id !== null).length
-    const message = `${stored} of ${ids.length} jobs of "${job}" were stored, and the others were not: ${messageOf(cause)}. The error's ids tell which: dispatch only the others again.`
+    const message = `${stored} of ${ids.length} jobs of "${job}" were stored, the others were not: ${messageOf(cause)}. The error's ids say which: dispatch only the others again.`
     super('DISPATCH_INCOMPLETE', message, { cause })
     this.ids = ids
   }

@@ -144,7 +144,7 @@ export function planDispatch(definition: JobDefinition, options: DispatchOptions
     queueProblem(queue),
     priorityProblem(priority),
     maxRetries === null ? undefined : countProblem(maxRetries, 'retries'),
-    options.retries != null && options.maxRetries != null ? 'retries and maxRetries are two words for one: give one' : undefined,
+    options.retries != null && options.maxRetries != null ? 'retries and maxRetries mean the same: give one of them' : undefined,
     ...deliveryProblems(fields.delivery, (maxRetries ?? definition.maxRetries) + 1, false),
     typeof (options.encrypt ?? true) === 'boolean' ? undefined : `encrypt must be true or false, got ${String(options.encrypt)}`,
     timeoutMs === 0 && options.timeout != null ? 'timeout must be more than 0 ms' : undefined,
@@ -184,6 +184,11 @@ export function sealJob(planned: Plan, payload: WrittenPayload, deps: SealingDep
   const { place, number } = particulars
   const id = particulars.id ?? place?.id ?? deps.newId()
   const { keys } = deps
+  if (place === undefined && plan.waitsFor.length === 0 && payload.uniqueKey === null) {
+    // Most jobs have no links and no unique key, and so no marks of them.
+    const delivery = deliveryOf(plan, payload, deps.now(), null, number ?? null)
+    return stamp(stampFor(plan, payload.idempotencyKey, deps.encrypts ?? false, noMarks), id, payload.text, delivery, keys)
+  }
   const unsealed = linksOf(plan, id, place)
   const links = unsealed === null || keys === null ? unsealed : vouched(unsealed, id, jobOf(plan), place?.parentJob, keys)
   const delivery = deliveryOf(plan, payload, deps.now(), links, number ?? null)
@@ -223,9 +228,11 @@ export function keyMarkOf(uniqueKey: string): string {
 
 type Marks = Pick<Identity, 'waitsFor' | 'keyMark' | 'parentMark'>
 
+const noMarks: Marks = {}
+
 /** Jobs of the same plan share a stamp, because only their ids differ, unless a job has keys or marks of its own. */
 function stampFor(plan: Plan, idempotencyKey: string | null, encrypts: boolean, marks: Marks): Stamp {
-  const isItsOwn = idempotencyKey !== null || Object.keys(marks).length > 0
+  const isItsOwn = idempotencyKey !== null || (marks !== noMarks && Object.keys(marks).length > 0)
   if (isItsOwn) return stampOf({ ...commonIdentity(plan, idempotencyKey, encrypts), ...marks })
   let known = stamps.get(plan)
   if (known === undefined) {
@@ -320,7 +327,7 @@ function combinationProblems(
   return [
     debounce !== null && (delay ?? at) != null ? 'a debounced job runs when its time has passed: give no delay or at' : undefined,
     onConflict !== 'ignore' && waitsFor.length > 0
-      ? `the job that holds its unique key cannot be told to wait for others: give no dependsOn, or no ${word}`
+      ? `the job that holds its unique key cannot be made to wait for others: give no dependsOn, or no ${word}`
       : undefined,
   ]
 }

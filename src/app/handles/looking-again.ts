@@ -1,4 +1,5 @@
 import { TreadleError } from '../../core/errors.ts'
+import { refuseUnknownOptions } from '../../core/options.ts'
 import { type Clock, pauseBeforeRetry, stopwatch } from '../../core/time/clock.ts'
 import { parseDuration } from '../../core/time/duration.ts'
 import type { WaitOptions } from '../../definition/dispatching/progress.ts'
@@ -36,7 +37,9 @@ export interface Wait<Seen> {
 }
 
 /** Reads repeatedly until the wait is over. Throws on timeout, abort, or an error that is not transient. */
-export async function waitUntilOver<Seen>(wait: Wait<Seen>, clock: Clock, { timeout, signal }: WaitOptions): Promise<Seen> {
+export async function waitUntilOver<Seen>(wait: Wait<Seen>, clock: Clock, options: WaitOptions): Promise<Seen> {
+  refuseUnknownOptions(options, ['timeout', 'signal'], 'The options of a wait')
+  const { timeout, signal } = options
   const timeoutMs = timeout === undefined ? Number.POSITIVE_INFINITY : parseDuration(timeout, 'timeout')
   const until = clock.now() + timeoutMs
   let seen: Seen | undefined

@@ -1,4 +1,5 @@
 import { TreadleError } from '../../core/errors.ts'
+import { refuseUnknownOptions } from '../../core/options.ts'
 import type { Json } from '../../core/text/json.ts'
 import { shown } from '../../core/text/shown.ts'
 import type { Clock } from '../../core/time/clock.ts'
@@ -77,7 +78,9 @@ export class RunHandle implements Run<never> {
     return jobs.map((job) => (hasResult(job) ? resultOf(job, keys) : undefined)) as never
   }
 
-  async cancel({ tree = false }: { readonly tree?: boolean } = {}): Promise<boolean> {
+  async cancel(options: { readonly tree?: boolean } = {}): Promise<boolean> {
+    refuseUnknownOptions(options, ['tree'], 'cancel')
+    const { tree = false } = options
     if (tree) return this.#cancelTree()
     const answer = await this.#deps.cancel(this.id)
     if (answer === 'missing') return this.#cancelTree()
@@ -91,7 +94,15 @@ export class RunHandle implements Run<never> {
     if (answer === 'missing') throw this.#missing()
     if (answer === 'moved') return
     const why = answer === 'claimed' ? 'a worker has it already' : 'it has ended'
-    throw new TreadleError('RUN_ENDED', `Job ${this.id} cannot be moved any more: ${why}`)
+    throw new TreadleError('RUN_ENDED', `Job ${this.id} can no longer be moved: ${why}`)
+  }
+
+  async retry(): Promise<boolean> {
+    const found = await this.#patiently()
+    const store = await this.#deps.store()
+    const jobs = 'tree' in found ? (await workflowJobs(this.id, store)).filter(hasFailed) : [found]
+    const answers = jobs.length === 0 ? [] : await store.retry(jobs.map(({ id }) => id))
+    return answers.includes('requeued')
   }
 
   async tree(): Promise<TreeProgress> {
@@ -166,6 +177,10 @@ function hasResult({ state, result }: JobRecord): boolean {
   return state === 'succeeded' || (state === 'skipped' && result !== null)
 }
 
+function hasFailed(job: JobRecord): boolean {
+  return isFinal(job.state) && !hasResult(job)
+}
+
 function nameOf(seen: JobRecord | WholeWorkflow | null | undefined, job: string): string {
   return seen != null && 'tree' in seen ? 'Workflow' : `Job "${seen?.job ?? job}"`
 }
@@ -175,7 +190,7 @@ function instantOf(when: Instant | Duration, now: number): number {
   try {
     return now + parseDuration(when, 'when')
   } catch (cause) {
-    const message = `when must be a Date, an ISO 8601 text with an offset, or a duration such as '10m', got ${shown(when)}`
+    const message = `when must be a Date, an ISO 8601 string with an offset, or a duration such as '10m', got ${shown(when)}`
     throw new TreadleError('INSTANT_INVALID', message, { cause })
   }
 }

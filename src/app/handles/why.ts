@@ -106,7 +106,7 @@ function running({ owner, startedAt, cancelRequested, leaseExpiresAt }: JobRecor
   const lasted = startedAt === null ? '' : ` for ${formatDuration(rounded(Math.max(0, now - startedAt)))}`
   const isSilent = leaseExpiresAt !== null && leaseExpiresAt <= now
   const message = isSilent
-    ? `worker ${owner} had it and gives no sign of life; the next claim of any worker puts it back`
+    ? `worker ${owner} had it and sends no heartbeat; the next claim of any worker puts it back`
     : `it has been running${lasted} on worker ${owner}${cancelRequested ? ', and was asked to stop' : ''}`
   return { rule: 'running', message, until: null }
 }
@@ -118,7 +118,7 @@ function rounded(ms: number): number {
 
 function future({ runAt, attempts, errors }: JobRecord, now: number): WhyReason {
   const until = new Date(runAt)
-  if (runAt <= now) return { rule: 'future', message: 'it has just fallen due; the next claim of any worker takes it up', until }
+  if (runAt <= now) return { rule: 'future', message: 'it has just become due; the next claim of any worker takes it', until }
   const wait = `in ${formatDuration(runAt - now)}, at ${until.toISOString()}`
   if (attempts === 0) return { rule: 'future', message: `it is due ${wait}`, until }
   const last = errors.at(-1)?.message
@@ -144,8 +144,8 @@ function nameOf(link: JobLink | HiddenLink): string {
 }
 
 function pausedReasons({ queue, job }: JobRecord, { queues, jobs }: Paused): readonly WhyReason[] {
-  const ofQueue = `its queue "${queue}" is paused. \`treadle resume ${queue}\` lets it go on`
-  const ofJob = `jobs with the key "${job}" are paused. \`treadle resume --job ${job}\` lets them go on`
+  const ofQueue = `its queue "${queue}" is paused. \`treadle resume ${queue}\` resumes it`
+  const ofJob = `jobs with the key "${job}" are paused. \`treadle resume --job ${job}\` resumes them`
   const messages = [...(queues.includes(queue) ? [ofQueue] : []), ...(jobs.includes(job) ? [ofJob] : [])]
   return messages.map((message) => ({ rule: 'paused', message, until: null }))
 }
@@ -188,8 +188,8 @@ function nothingInTheWay({ priority }: JobRecord, able: readonly WorkerRecord[])
   const hands = able.reduce((sum, { allowed }) => sum + allowed, 0)
   const running = able.reduce((sum, each) => sum + each.running, 0)
   if (running >= hands) {
-    const message = `all ${hands} hands of its workers are full; it is ready and waits for its turn (priority ${priority})`
+    const message = `all ${hands} slots of its workers are in use; it is ready and waits for its turn (priority ${priority})`
     return { rule: 'busy', message, until: null }
   }
-  return { rule: 'next', message: 'nothing is in its way: the next claim takes it', until: null }
+  return { rule: 'next', message: 'nothing prevents it: the next claim takes it', until: null }
 }

@@ -106,7 +106,7 @@ async function gaugesOf({ name, backend, clock }: MeasuredBackend): Promise<Queu
   const { store } = backend
   const now = queueClock(backend, clock).now()
   try {
-    if (store === undefined) throw new Error('it cannot be looked into')
+    if (store === undefined) throw new Error('it cannot be queried')
     const [counts, paused, workers] = await Promise.all([
       store.counts({ oldest: true }),
       store.paused().then(({ queues }) => queues),

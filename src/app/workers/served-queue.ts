@@ -24,6 +24,6 @@ export interface ServedQueue {
 
 export function refuseUnserved(backend: QueueBackend): asserts backend is WholeBackend {
   if (backend.kind !== 'sync' && backend.store !== undefined && backend.coordination !== undefined) return
-  const problem = `The ${backend.kind} backend cannot be served: it has no jobs to look into`
+  const problem = `The ${backend.kind} backend cannot be served: its jobs cannot be queried`
   throw backend.kind === 'sync' ? new TreadleError('CAPABILITY_MISSING', problem) : coordinationMissing(problem)
 }

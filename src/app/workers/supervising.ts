@@ -2,7 +2,7 @@ import { TreadleError } from '../../core/errors.ts'
 import { parseIdentity } from '../../envelope/envelope.ts'
 import type { Outcome } from '../../execution/end/outcome.ts'
 import type { RunEvent } from '../../execution/events.ts'
-import { emitEnd } from '../../execution/job-events.ts'
+import { emitEnd, outcomeEvents } from '../../execution/job-events.ts'
 import type { HeldLease } from '../../queue/contract/store.ts'
 import { queueClock } from '../../queue/time/queue-clock.ts'
 import { workerConfig } from '../../worker/config.ts'
@@ -43,11 +43,13 @@ export function newSupervisor(options: SuperviseOptions, deps: SupervisingDeps):
   const find = (job: string) => registry.find(job)
   const { concurrency, maxRescues } = worker
   const { store } = backend
-  const onSettled = (lease: HeldLease, outcome: Outcome) => {
-    const durationMs = Math.max(0, queueClock(backend, clock).now() - lease.claimedAt)
-    const subject = () => ({ envelope: lease, keys, startedAt: lease.claimedAt, durationMs })
-    if (outcome.kind === 'retry' || outcome.kind === 'dead')
-      emitEnd(events, { event: eventOf(lease), outcome, durationMs, subject })
+  const onSettled = async (lease: HeldLease, outcome: Outcome) => {
+    if (!events.has(outcomeEvents[outcome.kind])) return
+    const endedAt = queueClock(backend, clock).now()
+    const durationMs = Math.max(0, endedAt - lease.claimedAt)
+    const envelope = (await store?.get(lease.id)) ?? lease
+    const subject = () => ({ envelope, keys, startedAt: lease.claimedAt, endedAt, durationMs })
+    emitEnd(events, { event: eventOf(lease), outcome, durationMs, subject })
   }
   const casualties = { backend, clock, logger, find, maxRescues, keepOf: keepOf(registry, settings.keep), onSettled }
   return new Supervisor(config, {

@@ -75,6 +75,10 @@ interface Worked {
 
 const maxResultBytes = 1024 * 1024
 
+function ownerOf(name: string | null): string {
+  return `${name ?? hostName()}:${processId()}:${randomToken().slice(0, 6)}`
+}
+
 /** A worker together with its scheduler and maintenance, from start to end. */
 export class Working {
   readonly #deps: WorkingDeps
@@ -84,7 +88,7 @@ export class Working {
   #worker: Worker | undefined
   #ended: Promise<unknown> | undefined
   /** Identifies the worker to people and to the database. */
-  readonly #owner = `${hostName()}:${processId()}:${randomToken().slice(0, 6)}`
+  #owner = ownerOf(null)
 
   constructor(deps: WorkingDeps) {
     this.#deps = deps
@@ -153,7 +157,7 @@ export class Working {
   async #tickAt(scheduler: Scheduler | undefined, at: number, jobs: readonly string[] | null): Promise<void> {
     const now = this.#deps.settings.clock.now()
     if (at > now || now - at > longestMisfireMs) {
-      const message = `at must lie in the last 7 days, for which the runs of schedules are remembered, got ${formatInstant(at)}. A dry run may look at any time.`
+      const message = `at must be within the last 7 days, which is how long scheduled runs are remembered, got ${formatInstant(at)}. A dry run may use any time.`
       throw new TreadleError('CONFIG_INVALID', message)
     }
     await scheduler?.tickAt(at, jobs)
@@ -205,9 +209,10 @@ export class Working {
   #newWorker(options: DaemonOptions | RunOptions, kind: WorkKind): Worker {
     const { backend, keys, settings, events, registry, pace, dispatchChild, givenFunctions, telemetry, observers } = this.#deps
     const config = workerConfig(options, kind)
+    this.#owner = ownerOf(config.name)
     refuseUnknown(config.jobs ?? [], registry)
     if (!registry.definitions().some(({ fields }) => fields.handler !== null)) {
-      throw new TreadleError('CONFIG_INVALID', 'There is nothing to work on: no job is defined. Call define() first.')
+      throw new TreadleError('CONFIG_INVALID', 'There is nothing to run: no job is defined. Call define() first.')
     }
     const { clock, logger, allow, queueLimits } = settings
     refuseUndeliverable(this.#home.definitions(), config.jobs, backend, queueLimits)
@@ -283,6 +288,6 @@ function refuseUnknown(names: readonly string[], registry: Registry): void {
   for (const name of names) {
     if (!name.includes('*')) registry.get(name)
     else if (!registry.definitions().some(({ job }) => fitsPattern(name, job)))
-      throw new TreadleError('JOB_UNKNOWN', `No job is defined whose key fits "${name}"`)
+      throw new TreadleError('JOB_UNKNOWN', `No job is defined whose key matches "${name}"`)
   }
 }

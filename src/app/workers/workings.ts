@@ -23,7 +23,7 @@ export class Workings {
     const inside = insideIsolate()
     if (inside !== undefined) return inside.begin()
     if (this.#lasting !== undefined) {
-      throw new TreadleError('WORKER_RUNNING', 'This instance works already. Call stop() first, or raise its concurrency.')
+      throw new TreadleError('WORKER_RUNNING', 'This instance is already working. Call stop() first, or raise its concurrency.')
     }
     this.#lasting = new Lasting(this.#create, signal)
     try {

@@ -1,7 +1,9 @@
 import { type Command, Option } from 'commander'
+import { messageOf } from '../../core/errors.ts'
 import { type EventDetail, eventDetailNames } from '../../execution/event-details.ts'
 import { eventNames } from '../../execution/events.ts'
 import { examples } from '../examples.ts'
+import { UsageError } from '../failure.ts'
 import { queueEventJson, queueEventLine } from '../output/event-lines.ts'
 import { refuseMissing } from '../project.ts'
 import { lookOnly, withProject } from '../session.ts'
@@ -22,12 +24,16 @@ export function addEvents(program: Command): void {
     .command('events')
     .summary('follow what happens in all processes')
     .description(
-      'Prints what happens to jobs, workers and schedules in every process of the queue, until Ctrl-C. Programs notice within a second that somebody listens. What comes faster than it can be printed is dropped, and the number of dropped events is printed. With --json each line is a JSON object.',
+      'Prints what happens to jobs, workers and schedules in every process of the queue, until Ctrl-C. Programs notice within a second that there is a listener. Events that arrive faster than they can be printed are dropped, and their number is printed. With --json each line is a JSON object.',
     )
-    .option('--job <job>', 'only of jobs with this key, or whose keys fit a pattern such as mail-* (repeatable)', collect)
-    .option('--queue <name>', 'only of jobs in this queue (repeatable)', queues)
-    .option('--tag <tag>', 'only of jobs with this tag (repeatable)', tags)
-    .option('--id <id>', 'only of this job (repeatable)', collect)
+    .option(
+      '--job <job>',
+      'only events of jobs with this name, or with names that match a pattern such as mail-* (repeatable)',
+      collect,
+    )
+    .option('--queue <name>', 'only events of jobs in this queue (repeatable)', queues)
+    .option('--tag <tag>', 'only events of jobs with this tag (repeatable)', tags)
+    .option('--id <id>', 'only events of this job (repeatable)', collect)
     .option(
       '--type <type>',
       `only events of this type, such as job:dead or job:* (repeatable): ${eventNames.join(', ')}`,
@@ -58,11 +64,20 @@ async function followEvents(command: Command, options: EventsCommandOptions): Pr
       )
       const given = { job, queue, tag, id, types, include }
       const filter = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
-      const events = jobs.events({ ...filter, signal, decrypt: false })
+      const events = asUsage(() => jobs.events({ ...filter, signal, decrypt: false }))
       await events.listening
       out.note('listening; press Ctrl-C to end')
       for await (const event of events) out.line(out.json ? queueEventJson(event) : queueEventLine(event, out.colours))
     },
     lookOnly,
   )
+}
+
+/** What the library refuses came from the command line. */
+function asUsage<Answer>(call: () => Answer): Answer {
+  try {
+    return call()
+  } catch (thrown) {
+    throw new UsageError(messageOf(thrown))
+  }
 }

@@ -13,7 +13,7 @@ export function addHealth(program: Command): void {
     .command('health')
     .summary('check the health of the queue, for people and monitoring')
     .description(
-      'Says what is wrong, the worst first: jobs that are ready and no worker, an open circuit breaker, jobs without a handler, schedules that nobody follows or that are overdue, jobs that wait too long, jobs that died in the last hour. It ends with 1 where something is a problem, and with 0 where all is well or there are only warnings.',
+      'Lists problems, worst first: ready jobs without a worker, an open circuit breaker, jobs without a handler, schedules that no worker follows or that are overdue, jobs that have waited too long, jobs that failed for good in the last hour. Exits with 1 if there is a problem, and with 0 if all is well or there are only warnings.',
     )
     .addHelpText('after', examples(['health', ''], ['health --json', 'for monitoring'], ['health || page-somebody', '']))
     .action((_: unknown, command: Command) =>

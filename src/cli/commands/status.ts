@@ -4,8 +4,9 @@ import { parseDuration } from '../../core/time/duration.ts'
 import { examples } from '../examples.ts'
 import { UsageError } from '../failure.ts'
 import { othersJson, otherText, statusJson, statusText } from '../output/status.ts'
-import { loadSoundJobs, lookIntoStore, type StoreSession } from '../session.ts'
-import { otherStatuses, readStatus } from '../status.ts'
+import { refuseMissing } from '../project.ts'
+import { type GlobalOptions, loadSoundJobs, lookOnly, type ProjectSession, withProject } from '../session.ts'
+import { otherStatuses, statusOf } from '../status.ts'
 import { duration } from '../values.ts'
 import { watching } from '../watching.ts'
 
@@ -35,18 +36,21 @@ export function addStatus(program: Command): void {
     .action(({ watch = false, interval }: StatusOptions, command: Command) => {
       const intervalMs = parseDuration(interval, 'interval')
       if (intervalMs < shortestMs) throw new UsageError(`--interval must be at least ${shortestMs}ms`)
-      return lookIntoStore(command, async (session) => {
+      const run = async (session: ProjectSession) => {
+        refuseMissing(session.project.missingFile)
         const complete = await loadSoundJobs(session)
-        if (!watch) return printStatus(session, session.now, complete)
-        await watching(session.out, intervalMs, () => printStatus(session, systemClock.now(), complete))
-      })
+        const { backend } = command.optsWithGlobals<GlobalOptions>()
+        if (!watch) return printStatus(session, session.now, complete, backend)
+        await watching(session.out, intervalMs, () => printStatus(session, systemClock.now(), complete, backend))
+      }
+      return withProject(command, run, lookOnly)
     })
 }
 
-async function printStatus(session: StoreSession, now: number, complete: boolean): Promise<void> {
-  const { project, store, out } = session
-  const status = await readStatus(project, store, now, complete)
-  const others = await otherStatuses({ ...session, now }, complete)
+async function printStatus(session: ProjectSession, now: number, complete: boolean, backend?: string): Promise<void> {
+  const { project, out } = session
+  const status = await statusOf(project, now, complete)
+  const others = backend === undefined ? await otherStatuses({ ...session, now }, complete) : []
   out.answer({ ...statusJson(status), ...(others.length > 0 && { backends: othersJson(others) }) }, () =>
     [statusText(status, out, now), ...others.map((each) => otherText(each, out, now))].join('\n\n'),
   )

@@ -20,7 +20,7 @@ export function addTop(program: Command): void {
     .command('top')
     .summary('a live view of queues, running jobs, workers and schedules')
     .description(
-      'Shows queues with their rates, what runs and how far it is, what died, workers and schedules, until q or Ctrl-C. Tab chooses a panel and the arrows a row; Enter looks into a job, p pauses or resumes a queue or a schedule, r puts a dead job back. Where the output is no terminal it prints one frame and ends.',
+      'Shows queues with their rates, running jobs with their progress, failed jobs, workers and schedules, until q or Ctrl-C. Tab selects a panel and the arrows a row; Enter opens a job, p pauses or resumes a queue or a schedule, r puts a dead job back. If the output is not a terminal, it prints one frame and exits.',
     )
     .option('--interval <duration>', 'how often to refresh', duration, '1s')
     .addHelpText('after', examples(['top', ''], ['top --interval 5s', ''], ['top | cat', 'one frame, as plain text']))

@@ -96,7 +96,7 @@ async function actOnAll<Outcome extends string>(
   const count = await countOf(store, options, states, meant)
   if (options.dryRun) {
     out.answer({ matching: count }, () => `${plural(count, 'job')} would be ${action.past}`)
-    meant.tell(out)
+    meant.print(out)
     return exitCodes.ok
   }
   if (!options.yes && count > 0 && !(await confirm(`${action.verb} ${plural(count, 'job')}${whichText(options)}?`))) {
@@ -108,7 +108,7 @@ async function actOnAll<Outcome extends string>(
   const rest = [...tally].filter(([outcome]) => !action.done.includes(outcome))
   const left = rest.map(([outcome, jobs]) => `; ${plural(jobs, 'job')} ${action.wording[outcome]}`).join('')
   out.answer({ [action.past]: done, left: Object.fromEntries(rest) }, () => `${action.past} ${plural(done, 'job')}${left}`)
-  meant.tell(out)
+  meant.print(out)
   return rest.length === 0 ? exitCodes.ok : exitCodes.failed
 }
 
@@ -182,7 +182,7 @@ class MeantJobs {
     }
   }
 
-  tell(out: Output): void {
+  print(out: Output): void {
     if (this.#isCut) out.note(`searched the newest ${mostExamined.toLocaleString('en')} jobs of each state; there are older ones`)
   }
 }

@@ -1,8 +1,10 @@
 import { TreadleError } from '../../core/errors.ts'
 import type { JobRecord, JobStore } from '../../queue/contract/store.ts'
+import { UsageError } from '../failure.ts'
 
 /** The job with this id, or the only one whose id begins with it. */
 export async function findJob(store: JobStore, id: string): Promise<JobRecord> {
+  refuseShort(id)
   const job = (await store.get(id)) ?? (await findByPrefix(store, id))
   if (job !== null) return job
   throw new TreadleError(
@@ -13,6 +15,7 @@ export async function findJob(store: JobStore, id: string): Promise<JobRecord> {
 
 /** Completes the beginning of an id; returns it unchanged if it matches no job. */
 export async function wholeId(store: JobStore, id: string): Promise<string> {
+  refuseShort(id)
   return isPrefix(id) ? ((await findByPrefix(store, id))?.id ?? id) : id
 }
 
@@ -20,6 +23,11 @@ export async function wholeId(store: JobStore, id: string): Promise<string> {
 const shortestPrefix = 8
 const uuidShape = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 const hexadecimal = /^[0-9a-f-]+$/
+
+function refuseShort(id: string): void {
+  if (id.length >= shortestPrefix || !hexadecimal.test(id)) return
+  throw new UsageError(`"${id}" is too short: give at least the first ${shortestPrefix} characters of the id`)
+}
 
 function isPrefix(id: string): boolean {
   return id.length >= shortestPrefix && id.length < uuidShape.length && hexadecimal.test(id)

@@ -20,7 +20,7 @@ import {
 } from '../output/workers/children.ts'
 import type { ProjectSession } from '../session.ts'
 import { stopRequest } from '../working/signals.ts'
-import { log, refuseUnworkable, tell, tellStart } from '../working/working.ts'
+import { log, printEvent, refuseUnworkable, tellStart } from '../working/working.ts'
 import { startChild } from './start-child.ts'
 
 export interface Supervising {
@@ -55,7 +55,7 @@ export async function superviseWorking(session: ProjectSession, supervising: Sup
     roll: () => supervisor.roll(),
   })
   const report = { ...(await untilRefused(supervisor.run())), uncounted }
-  if (!quiet) tell(out, { event: 'worker:stopped', ...report }, supervisorStoppedText(report))
+  if (!quiet) printEvent(out, { event: 'worker:stopped', ...report }, supervisorStoppedText(report))
   return stages.isAborted() ? exitCodes.interrupted : exitCodes.ok
 }
 

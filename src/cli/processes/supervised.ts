@@ -68,17 +68,17 @@ export class Supervised {
   }
 
   /** Reports the state of this process to its parent while it works; its usage only if requested. */
-  attend(jobs: Treadle, tellsUsage: boolean): void {
+  attend(jobs: Treadle, reportsUsage: boolean): void {
     this.#onAbort = () => void jobs.stop({ abort: true })
-    jobs.on('worker:started', ({ owner }) => this.#tell({ kind: 'ready', owner }))
-    jobs.on('job:abandoned', () => this.#tell({ kind: 'abandoned' }))
-    if (!tellsUsage) return
+    jobs.on('worker:started', ({ owner }) => this.#send({ kind: 'ready', owner }))
+    jobs.on('job:abandoned', () => this.#send({ kind: 'abandoned' }))
+    if (!reportsUsage) return
     for (const name of ['job:succeeded', 'job:failed', 'job:dead', 'job:cancelled'] as const) jobs.on(name, () => this.#jobs++)
-    this.#tellUsage()
+    this.#reportUsage()
   }
 
   async report(report: RunReport): Promise<void> {
-    await this.#tell({ kind: 'report', report })
+    await this.#send({ kind: 'report', report })
   }
 
   /** Tells the parent, which would restart it, why it could not start or gave up. */
@@ -87,7 +87,7 @@ export class Supervised {
       await work
     } catch (thrown) {
       const { code, message } = failureOf(thrown)
-      await this.#tell({ kind: 'failed', code, message })
+      await this.#send({ kind: 'failed', code, message })
       throw thrown
     }
   }
@@ -98,16 +98,16 @@ export class Supervised {
     this.#onAbort()
   }
 
-  #tellUsage(): void {
-    const tell = () => {
-      void this.#tell({ kind: 'usage', jobs: this.#jobs, rssBytes: process.memoryUsage.rss() })
-      this.#tellUsage()
+  #reportUsage(): void {
+    const report = () => {
+      void this.#send({ kind: 'usage', jobs: this.#jobs, rssBytes: process.memoryUsage.rss() })
+      this.#reportUsage()
     }
-    systemClock.timer(usageEveryMs, tell, { unref: true })
+    systemClock.timer(usageEveryMs, report, { unref: true })
   }
 
   /** A parent that is gone cannot be told, which is not an error here. */
-  #tell(message: ChildMessage): Promise<void> {
+  #send(message: ChildMessage): Promise<void> {
     return new Promise((resolve) => {
       if (!process.connected) resolve()
       else process.send?.(message, undefined, undefined, () => resolve())

@@ -40,10 +40,10 @@ export async function keepWorking(session: ProjectSession, working: Working): Pr
   const health = working.health === undefined ? null : await listenHealth(jobs, working.health)
   if (health !== null && !working.quiet) {
     const { host, port } = health.address
-    tell(out, { event: 'health:listening', host, port }, `health on http://${host}:${port}/ready, /live and /metrics`)
+    printEvent(out, { event: 'health:listening', host, port }, `health on http://${host}:${port}/ready, /live and /metrics`)
   }
   const report = await begun(jobs, working, all).finally(() => health?.close())
-  if (!working.quiet) tell(out, { event: 'worker:stopped', ...report }, stoppedText(report))
+  if (!working.quiet) printEvent(out, { event: 'worker:stopped', ...report }, stoppedText(report))
   return stop.isAborted() ? exitCodes.interrupted : exitCodes.ok
 }
 
@@ -58,7 +58,7 @@ function begun(jobs: Treadle, working: Working, all: DaemonOptions): Promise<Run
 export function refuseUnworkable(jobs: Treadle, options: WorkOptions): void {
   refuseUnknownJobs(jobs, options.jobs ?? [])
   if (jobs.definitions().some(({ fields }) => fields.handler !== null)) return
-  throw new TreadleError('CONFIG_INVALID', 'There is nothing to work on: no job is defined. Add one to the jobs folder.')
+  throw new TreadleError('CONFIG_INVALID', 'There is nothing to run: no job is defined. Add one to the jobs folder.')
 }
 
 /** Prints how jobs end. */
@@ -92,8 +92,9 @@ export async function tellStart(
   kind: Working['kind'],
   options: DaemonOptions & { readonly processes?: number },
 ): Promise<void> {
-  const { url, configPath } = project
-  const { concurrency = 10, queues, jobs: only, scheduler = true, processes } = options
+  const { configPath } = project
+  const { concurrency = 10, queues, jobs: only, scheduler = true, processes, backend } = options
+  const url = backend === undefined ? await urlsOf(jobs, project.url) : project.url
   const definitions = jobs.definitions()
   const names = only ?? definitions.map(({ job }) => job)
   const schedules = await followedCount(jobs, options)
@@ -102,11 +103,18 @@ export async function tellStart(
     ...(kind === 'daemon' && { tickMs: tickOf(options) }),
     ...(processes !== undefined && { processes }),
   }
-  tell(out, { event: 'worker:started', ...started }, startText(started))
+  printEvent(out, { event: 'worker:started', ...started }, startText(started))
   const note = unusedQueuesNote(definitions, queues)
   if (note !== undefined) out.note(note)
 }
 
-export function tell(out: Output, event: object, text: string): void {
+/** With several backends, it works on all of them. */
+async function urlsOf(jobs: Treadle, url: string): Promise<string> {
+  const [, ...names] = await jobs.backendNames()
+  const others = await Promise.all(names.map((name) => jobs.backend(name)))
+  return [url, ...others.map((other) => other.url)].join(', ')
+}
+
+export function printEvent(out: Output, event: object, text: string): void {
   out.line(out.json ? JSON.stringify({ ...event, at: new Date(systemClock.now()).toISOString() }) : text)
 }

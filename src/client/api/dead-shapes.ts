@@ -6,15 +6,15 @@ export const deadFilter = input({}, { queue: queueName, job: jobName, group: gro
 export type DeadFilter = ValueOf<typeof deadFilter>
 
 const all = flag({ description: 'Must be true where nothing else says which: all of them.' })
-const limit = integer({ description: 'At most so many in this call.', minimum: 1, maximum: 10_000, default: 1_000 })
+const limit = integer({ description: 'The maximum number for this call.', minimum: 1, maximum: 10_000, default: 1_000 })
 
 export const replayRequest = input({}, { queue: queueName, job: jobName, all, limit })
 /** Which dead jobs to put back into the queue. */
 export type ReplayRequest = ValueOf<typeof replayRequest>
 
 export const replayed = object({
-  replayed: integer({ description: 'So many are back in the queue.' }),
-  conflicts: integer({ description: 'So many were left alone: another job has their unique key.' }),
+  replayed: integer({ description: 'The number of jobs that are back in the queue.' }),
+  conflicts: integer({ description: 'The number of jobs that were left alone: another job has their unique key.' }),
   more: flag({ description: 'There may be more of them: call again.' }),
 })
 /** How many dead jobs were put back. */

@@ -20,7 +20,7 @@ export const eventQuery = input(
 )
 
 export const lastEventId = text({
-  description: 'Goes on behind this event, which is what browsers send by themselves when they come back.',
+  description: 'Continues after this event, which is what browsers send by themselves when they come back.',
   maxLength: 100,
 })
 
@@ -36,7 +36,7 @@ export const serverEvent = object(
   {
     type: text({ description: 'Such as `job:succeeded`; `dropped` where events before it were lost.' }),
     at: instant({ description: 'When it happened.' }),
-    position: text({ description: 'The id of the event, to go on behind it.' }),
+    position: text({ description: 'The id of the event, to continue after it.' }),
     process: text({ description: 'The host and the process where it happened.' }),
   },
   {

@@ -106,7 +106,7 @@ export const jobOperations = {
     role: 'operate',
     tag,
     summary: 'Delete a job that waits or has ended',
-    description: 'One that waits is cancelled first, so that whoever waits for it goes on.',
+    description: 'One that waits is cancelled first, so that jobs that wait for it continue.',
     parameters,
     answers: { 204: { description: 'It is gone.' } },
     problems: ['job-not-found', 'job-not-waiting'],

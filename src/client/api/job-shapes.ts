@@ -32,7 +32,7 @@ export const counts = object(
   Object.fromEntries(states.map((state) => [state, integer({ minimum: 0 })])) as Record<JobState, ReturnType<typeof integer>>,
 )
 
-const priority = integer({ description: 'Higher is sooner; 5 where nothing is said.', minimum: -32_768, maximum: 32_767 })
+const priority = integer({ description: 'Higher is sooner; 5 by default.', minimum: -32_768, maximum: 32_767 })
 const payload = anything({ description: 'What the handler is given: any JSON value.' })
 export const tag = text({ description: 'A word that people find jobs by.', minLength: 1, maxLength: 100 })
 const tags = list(tag, { description: 'Words that people find it by.' })
@@ -44,7 +44,7 @@ const unique = input(
     until: {
       anyOf: [words(['started', 'ended', 'ever']), duration()],
       description:
-        'How long the key is held: until a worker has the job, until it has ended (the default), for ever, or for so long.',
+        'How long the key is held: until a worker has the job, until it has ended (the default), for ever, or for a duration.',
     } as ReturnType<typeof duration>,
   },
 )
@@ -62,11 +62,13 @@ export const newJob = input(
     at: instant({ description: 'Not to be run before this instant; in place of `delay`.' }),
     unique,
     maxRetries: integer({
-      description: 'How often it is tried again; where nothing is said, the definition of its worker decides.',
+      description: 'How often it is tried again; by default, the definition of its worker decides.',
       minimum: 0,
       maximum: mostRetries,
     }),
-    timeout: nullable(duration({ description: 'How long one attempt may take. Remote workers are told; they must keep to it.' })),
+    timeout: nullable(
+      duration({ description: 'How long one attempt may take. Remote workers receive it, and must keep to it.' }),
+    ),
     group: groupName,
     repeat: text({
       description: 'When it is to be done again after it has been done, such as `FINISHED, +1 HOUR`.',
@@ -168,7 +170,7 @@ export const jobPage = object(
 /** A page of jobs, and where the next page begins. */
 export type JobPage = ValueOf<typeof jobPage>
 
-export const pageLimit = integer({ description: 'At most so many.', minimum: 1, maximum: 500, default: 50 })
+export const pageLimit = integer({ description: 'The maximum number.', minimum: 1, maximum: 500, default: 50 })
 export const pageBefore = text({
   description: 'Only jobs older than the one with this id, or what `next` of the page before says.',
   minLength: 1,

@@ -16,7 +16,7 @@ import {
   words,
 } from './shape.ts'
 
-export const leaseToken = text({ description: 'The secret of whoever holds the lease.', minLength: 1, maxLength: 200 })
+export const leaseToken = text({ description: 'The secret of the holder of the lease.', minLength: 1, maxLength: 200 })
 
 export const leaseRequest = input(
   {
@@ -29,7 +29,7 @@ export const leaseRequest = input(
   },
   {
     queues: list(queueName, { description: 'Only from these queues; all of them by default.', minItems: 1, maxItems: 200 }),
-    limit: integer({ description: 'At most so many at once.', minimum: 1, maximum: 1_000, default: 1 }),
+    limit: integer({ description: 'The maximum number at once.', minimum: 1, maximum: 1_000, default: 1 }),
     lease: duration({
       description: 'How long the jobs stay with a worker that does not extend them; 30 s by default, 1 s to 12 h.',
     }),
@@ -83,7 +83,7 @@ const meanings = {
     description:
       'The attempt failed. It is tried again while the job has retries left, after this delay or the default one; else it is dead.',
   },
-  dead: { description: 'Another attempt could not mend it: it is dead at once.' },
+  dead: { description: 'Retrying cannot help: it is dead at once.' },
   release: { description: 'Back to the queue, as if it had never been claimed; without a delay, to the place that it had.' },
   cancelled: { description: 'It was asked to stop, and has stopped.' },
 }
@@ -137,7 +137,7 @@ export type SettledMany = ValueOf<typeof settledMany>
 
 export const extension = input(
   { leases: list(input(held), { minItems: 1, maxItems: 1_000 }) },
-  { lease: duration({ description: 'For so long from now; 30 s by default, 1 s to 12 h.' }) },
+  { lease: duration({ description: 'The duration from now; 30 s by default, 1 s to 12 h.' }) },
 )
 /** The leases to extend. */
 export type Extension = ValueOf<typeof extension>

@@ -106,7 +106,7 @@ export const scheduleStatus = object({ name: scheduleName, paused: flag() })
 
 export const nextRunsQuery = input(
   {},
-  { count: integer({ description: 'So many runs.', minimum: 1, maximum: 1_000, default: 10 }) },
+  { count: integer({ description: 'The number of runs.', minimum: 1, maximum: 1_000, default: 10 }) },
 )
 
 export const nextRuns = object({

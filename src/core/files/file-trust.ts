@@ -3,7 +3,10 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { TreadleError } from '../errors.ts'
 import { environmentVariable, processUser } from '../process/environment.ts'
 
-/** Users whose files are trusted, in addition to one's own and root's: comma-separated user ids, or `*` for everyone. */
+/**
+ * Whose files are trusted, in addition to one's own and root's: comma-separated user ids, groups as `group:ID`, or `*` for
+ * everyone.
+ */
 export const trustVariable = 'TREADLE_TRUSTED_OWNERS'
 
 /** Throws `FILE_UNTRUSTED` for a file that another user could have written: running it would give them our privileges. */
@@ -46,7 +49,7 @@ export function ownTrustProblem(path: string, threat: string): string | undefine
 /** Whether files of that user are trusted like one's own. */
 export function isTrustedOwner(owner: number, user: number): boolean {
   const trusted = trustedOwners(user)
-  return trusted === 'everybody' || trusted.includes(owner)
+  return trusted === 'everybody' || trusted.users.includes(owner)
 }
 
 /** Whether everyone can create files there, as in the system's temporary folder. */
@@ -60,15 +63,22 @@ const forGroup = 0o020
 const sticky = 0o1000
 const root = 0
 
-type Trusted = readonly number[] | 'everybody'
+interface Trusted {
+  readonly users: readonly number[]
+  /** Only a member can give a file to a group, so a file of a trusted group is trusted whoever owns it. */
+  readonly groups: readonly number[]
+}
 
-function trustedOwners(user: number): Trusted {
-  const said = environmentVariable(trustVariable)
-  if (said?.trim() === '*') return 'everybody'
-  const named = (said ?? '').split(',').filter((each) => /^\s*\d+\s*$/.test(each))
+function trustedOwners(user: number): Trusted | 'everybody' {
+  const said = environmentVariable(trustVariable) ?? ''
+  if (said.trim() === '*') return 'everybody'
+  const entries = said.split(',').map((each) => each.trim())
+  const named = entries.filter((each) => /^\d+$/.test(each))
+  const groups = entries.flatMap((each) => /^group:(\d+)$/.exec(each)?.[1] ?? [])
   // As in git: a user who became root with sudo has used that privilege to run this.
   const caller = user === root ? environmentVariable('SUDO_UID') : undefined
-  return [root, user, ...[...named, ...(caller === undefined ? [] : [caller])].map(Number)]
+  const users = [root, user, ...[...named, ...(caller === undefined ? [] : [caller])].map(Number)]
+  return { users, groups: groups.map(Number) }
 }
 
 /** The file, the folders above it, and the targets of links with the folders above them. */
@@ -99,15 +109,18 @@ function linkAt(path: string): string | undefined {
   }
 }
 
-function problemAt(path: string, trusted: readonly number[], threat: string): string | undefined {
+function problemAt(path: string, trusted: Trusted, threat: string): string | undefined {
   const found = statOf(path)
   if (found === undefined) return undefined
   const what = `${path} belongs to another user (${found.uid})`
-  if (!trusted.includes(found.uid)) return `${what}, ${threat}. ${ownerAdvice(path, found)}`
+  // In a folder that everyone can write to, a file may have got its group from the folder.
+  const isOfGroup = trusted.groups.includes(found.gid) && !isShared(dirname(path))
+  if (!trusted.users.includes(found.uid) && !isOfGroup) return `${what}, ${threat}. ${ownerAdvice(path, found)}`
   // A link has the permissions of its target.
   if (found.isSymbolicLink() || (found.isDirectory() && (found.mode & sticky) !== 0)) return undefined
   if ((found.mode & forEverybody) !== 0) return writable(path, found, 'everybody', threat)
-  const isForGroup = (found.mode & forGroup) !== 0 && !isPrivateGroup(found.gid, trusted)
+  const isForGroup =
+    (found.mode & forGroup) !== 0 && !trusted.groups.includes(found.gid) && !isPrivateGroup(found.gid, trusted.users)
   if (isForGroup) return writable(path, found, `the group ${found.gid}`, threat)
   return undefined
 }
@@ -117,9 +130,10 @@ export function ownerAdvice(path: string, found: Stats): string {
   return `Where it is yours, run: ${chown} ${processUser()} ${quoted(path)}. To trust that user: ${trustVariable}=${found.uid}`
 }
 
-function writable(path: string, { mode }: Stats, who: string, threat: string): string {
+function writable(path: string, { mode, gid }: Stats, who: string, threat: string): string {
   const rights = (mode & 0o7777).toString(8)
-  return `${path} may be written to by ${who} (mode ${rights}), ${threat}. Run: chmod go-w ${quoted(path)}`
+  const trusting = (mode & forEverybody) === 0 ? `. To trust that group: ${trustVariable}=group:${gid}` : ''
+  return `${path} may be written to by ${who} (mode ${rights}), ${threat}. Run: chmod go-w ${quoted(path)}${trusting}`
 }
 
 /** Quotes a path for the shell. */

@@ -1,4 +1,4 @@
-import { type ErrorCode, TreadleError } from '../errors.ts'
+import { type ErrorCode, messageOf, TreadleError } from '../errors.ts'
 
 /** Any value that survives JSON unchanged. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
@@ -17,10 +17,19 @@ export interface JsonLimits {
  * NaN, a Map, an Error, a circular reference. Properties that are `undefined` are left out, as in JSON.
  */
 export function toJson(value: unknown, limits: JsonLimits): string {
-  refuseUnsound(value, limits)
-  const text = JSON.stringify(value)
-  refuseTooLarge(text, limits)
-  return text
+  try {
+    refuseUnsound(value, limits)
+    const text = JSON.stringify(value)
+    refuseTooLarge(text, limits)
+    return text
+  } catch (thrown) {
+    throw thrown instanceof TreadleError ? thrown : unreadable(thrown, limits)
+  }
+}
+
+/** A getter, a `toJSON` or a proxy of the value threw. */
+function unreadable(cause: unknown, { what, invalid = 'PAYLOAD_NOT_JSON' }: JsonLimits): TreadleError {
+  return new TreadleError(invalid, `The ${what} is not JSON: reading it threw ${messageOf(cause)}`, { cause })
 }
 
 /** Makes the same checks on a value that has already been serialized to this text. */

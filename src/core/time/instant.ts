@@ -4,7 +4,7 @@ import { TreadleError } from '../errors.ts'
 export type Instant = Date | string
 
 const isoText = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})$/
-const accepted = "a valid Date or an ISO 8601 text with an offset, such as '2026-06-10T09:00:00Z'"
+const accepted = "a valid Date or an ISO 8601 string with an offset, such as '2026-06-10T09:00:00Z'"
 
 /** Parses an instant to UTC milliseconds. `what` names the option in errors. */
 export function parseInstant(value: Instant, what: string): number {

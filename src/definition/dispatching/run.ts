@@ -23,6 +23,11 @@ export interface Run<Result = unknown> {
    * `tree`, also cancels every job that it created and every job that waits for it.
    */
   cancel(options?: { readonly tree?: boolean }): Promise<boolean>
+  /**
+   * Puts a finished job back into the queue with all its attempts; of a workflow, all jobs that did not succeed. Returns false if
+   * there was nothing to put back: it has not finished, or another job holds its unique key.
+   */
+  retry(): Promise<boolean>
   /** The progress of the workflow that this job belongs to. */
   tree(): Promise<TreeProgress>
   /** Moves a job that no worker has claimed to an instant or by a duration from now. Throws `RUN_ENDED` if it is too late. */

@@ -27,7 +27,7 @@ function soundStep(step: Step): Step {
     throw new TreadleError('CONFIG_INVALID', message)
   }
   if (!('in' in options)) return step
-  const message = `Step "${job}" of a workflow: the transaction is said of the whole workflow, such as jobs.chain(steps, { in: tx })`
+  const message = `Step "${job}" of a workflow: the transaction is an option of the whole workflow, such as jobs.chain(steps, { in: tx })`
   throw new TreadleError('CONFIG_INVALID', message)
 }
 

@@ -17,7 +17,7 @@ export function deliveryProblems(
       ? undefined
       : `delivery must be ${deliveryModes.slice(0, -1).join(', ')} or ${deliveryModes.at(-1)}, got ${JSON.stringify(delivery)}`,
     delivery === 'at-most-once' && maxAttempts > 1
-      ? 'a job that is delivered at-most-once is never begun twice: give it no retries'
+      ? 'a job that is delivered at-most-once never starts twice: give it no retries'
       : undefined,
     delivery === 'effectively-once' && isIsolated
       ? 'effectively-once needs the database in the same thread, so it cannot be isolated'

@@ -12,9 +12,7 @@ export function dependencyProblems(definitions: readonly JobDefinition[], isKnow
     ...fields.after.map((name) => nameProblem(`Job "${job}" comes after "${name}"`, byJob.get(name), isKnown(name))),
     ...fields.dependsOn.map(({ job: name }) => nameProblem(`Job "${job}" depends on "${name}"`, byJob.get(name), isKnown(name))),
   ])
-  const circles = walk(definitions).circles.map(
-    (path) => `The order of scheduled jobs goes round in a circle: ${path.join(' -> ')}`,
-  )
+  const circles = walk(definitions).circles.map((path) => `The order of scheduled jobs is circular: ${path.join(' -> ')}`)
   return [...wrongNames.filter((problem) => problem !== undefined), ...circles]
 }
 

@@ -46,9 +46,9 @@ export function overlapProblems(said: Said): readonly (string | undefined)[] {
     overlapProblem(overlap),
     words.length === 0
       ? undefined
-      : `${words.join(', ')} can be said of scheduled runs only, and this job has no schedule: add one, such as daily()`,
+      : `${words.join(', ')} applies only to scheduled runs, and this job has no schedule: add one, such as daily()`,
     overlap === 'skip' && makesUpForAll(said)
-      ? "overlap('skip') and misfire('all') contradict each other, since missed runs that are made up for would skip one another: use overlap('queue')"
+      ? "overlap('skip') and misfire('all') contradict each other, since missed runs that are caught up would skip one another: use overlap('queue')"
       : undefined,
     isQueueOfMany
       ? `overlap('queue'), which is the default with misfire('all'), is one run at a time and contradicts concurrency(${concurrency}): use overlap('allow')`

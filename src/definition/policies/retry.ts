@@ -1,4 +1,4 @@
-import { TreadleError } from '../../core/errors.ts'
+import { messageOf, TreadleError } from '../../core/errors.ts'
 import { unknownOptions } from '../../core/options.ts'
 import { type Duration, formatDuration, longestDurationMs, parseDuration } from '../../core/time/duration.ts'
 
@@ -84,16 +84,17 @@ function refuse(problems: readonly string[]): void {
 
 /**
  * The delay in milliseconds after attempt number `attempt` (starting at 1) failed. If a backoff function throws or returns an
- * invalid duration, the default policy applies.
+ * invalid duration, the default policy applies, and `warn` is called.
  */
 export function retryDelayMs(
   policy: RetryPolicy | BackoffFunction,
   attempt: number,
   random: () => number,
   error?: unknown,
+  warn?: (problem: string) => void,
 ): number {
   if (typeof policy === 'function') {
-    return askedDelayMs(policy, attempt, error) ?? retryDelayMs(defaultRetryPolicy, attempt, random)
+    return askedDelayMs(policy, attempt, error, warn) ?? retryDelayMs(defaultRetryPolicy, attempt, random)
   }
   if (policy.strategy === 'none') return 0
   // Bounded, because a base of 0 times an infinite growth is NaN.
@@ -104,10 +105,16 @@ export function retryDelayMs(
   return Math.round(Math.min(jittered(delayMs, policy.jitter, random), longestMs))
 }
 
-function askedDelayMs(ask: BackoffFunction, attempt: number, error: unknown): number | undefined {
+function askedDelayMs(
+  ask: BackoffFunction,
+  attempt: number,
+  error: unknown,
+  warn: ((problem: string) => void) | undefined,
+): number | undefined {
   try {
-    return Math.min(parseDuration(ask(attempt, error), 'backoff'), longestDurationMs)
-  } catch {
+    return Math.min(parseDuration(ask(attempt, error), 'what its backoff function returns'), longestDurationMs)
+  } catch (thrown) {
+    warn?.(`its backoff function failed, so the default backoff is used: ${messageOf(thrown)}`)
     return undefined
   }
 }

@@ -100,7 +100,7 @@ export function uniquenessProblems({ word, until, onConflict, debounce }: Unique
 /** Why the two methods cannot be combined on one job; undefined if they can. */
 export function wordsProblem(one: Uniqueness['word'], other: Uniqueness['word']): string | undefined {
   if (one === other) return undefined
-  return `${one} and ${other} are two answers to one question, what becomes of a second job with the same key: give one of them`
+  return `${one} and ${other} exclude each other, because both decide about a second job with the same key: give one of them`
 }
 
 /** Uniqueness options of a single dispatch. */

@@ -68,7 +68,7 @@ function isPrisma(tx: unknown): tx is PrismaTransaction {
  * The client returns the connection of the transaction, and would still return it after another transaction has taken it over.
  */
 async function ofKnex(trx: KnexTransaction): Promise<JoinableTransaction> {
-  if (trx.isCompleted()) throw new TreadleError('TRANSACTION_INVALID', 'This transaction of Knex has ended already')
+  if (trx.isCompleted()) throw new TreadleError('TRANSACTION_INVALID', 'This Knex transaction has already ended')
   const connection = await (trx.client as { acquireConnection(): Promise<unknown> }).acquireConnection()
   return recognized(connection)
 }
@@ -98,15 +98,15 @@ function unknownTransaction(tx: unknown): TreadleError {
 
 function problemOf(tx: unknown): string {
   if (hasMethods(tx, ['connect', 'query', 'end']) || hasMethods(tx, ['getConnection'])) {
-    return 'A pool has no transaction: each of its statements may run on another connection. Take one connection, and begin on that'
+    return 'A pool has no transaction: each of its statements may run on another connection. Take one connection, and begin the transaction on it'
   }
   if (hasMethods(tx, ['select', 'execute']) || hasMethods(tx, ['select', 'run', 'all'])) {
     return "This looks like Drizzle: import { fromDrizzle } from 'treadle/transactions', and give fromDrizzle(tx, sql)"
   }
   if (hasMethods(tx, ['$connect']) || hasMethods(tx, ['transaction'])) {
-    return 'This is a client, and not a transaction of it: give what its transaction function gets'
+    return 'This is a client, not a transaction: pass the value that its transaction function receives'
   }
-  return `No transaction is known in ${tx === null ? 'null' : typeof tx === 'object' ? 'this object' : String(tx)}`
+  return `No transaction was recognized in ${tx === null ? 'null' : typeof tx === 'object' ? 'this object' : String(tx)}`
 }
 
 function hasMethods(value: unknown, names: readonly string[]): value is Readonly<Record<string, unknown>> {

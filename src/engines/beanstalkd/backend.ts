@@ -1,6 +1,7 @@
 import { messageOf, TreadleError } from '../../core/errors.ts'
 import type { Envelope } from '../../envelope/envelope.ts'
 import { Watchers } from '../../queue/claiming/watchers.ts'
+import type { Backlog } from '../../queue/contract/backlog.ts'
 import type {
   LeaseBatch,
   LeaseRequest,
@@ -21,6 +22,7 @@ import type { BeanstalkdConfig } from './options.ts'
 import { Sending } from './sending.ts'
 import { Session } from './session.ts'
 import { Settling } from './settling.ts'
+import { TubeCounts } from './tube-counts.ts'
 import { TubeDirectory } from './tube-directory.ts'
 import { TubeNames } from './tube-names.ts'
 import { UnhandledJobs } from './unhandled-jobs.ts'
@@ -37,6 +39,7 @@ export class BeanstalkdBackend implements QueueBackend {
   readonly kind = 'beanstalkd'
   /** The commands of one claim are pipelined; more of them would not be faster. */
   readonly largestClaim = 250
+  readonly backlog: Backlog
   readonly #config: BeanstalkdConfig
   readonly #sender: Link
   readonly #worker: Link
@@ -73,6 +76,8 @@ export class BeanstalkdBackend implements QueueBackend {
     const claimingDeps = { link: this.#worker, tubes, held, copies, waiter: this.#waiter, unhandled: this.#unhandled }
     this.#claiming = new Claiming({ ...claimingDeps, clock, logger })
     this.#settling = new Settling({ link: this.#worker, held, copies, clock })
+    const tubeCounts = new TubeCounts(() => this.#sender.session(), names)
+    this.backlog = { counts: () => this.#call(() => tubeCounts.counts()) }
   }
 
   /** How often jobs were put back because no worker of this program handles them, by job key. */

@@ -72,5 +72,5 @@ export class Link {
 }
 
 export function closedError(): TreadleError {
-  return new TreadleError('BACKEND_CLOSED', 'The beanstalkd backend is closed. Open a new one to go on.')
+  return new TreadleError('BACKEND_CLOSED', 'The beanstalkd backend is closed. Open a new one.')
 }

@@ -67,7 +67,7 @@ export function beanstalkdConfig(options: BeanstalkdOptions): BeanstalkdConfig {
   const ttrMs = durationOf('ttr', options.ttr ?? parameters.ttr ?? '30s', problems)
   if (timeoutMs < 100) problems.push(`timeout must be at least 100ms, got ${timeoutMs} ms`)
   if (ttrMs < 1_000 || ttrMs > longestTtrMs) problems.push(`ttr must be from 1s to 1d, got ${ttrMs} ms`)
-  if (url?.username || url?.password) problems.push('Beanstalkd knows no users and passwords: leave them out of the url')
+  if (url?.username || url?.password) problems.push('Beanstalkd has no users and passwords: remove them from the url')
   if (problems.length > 0) {
     throw new TreadleError('CONFIG_INVALID', `The options of the beanstalkd backend are invalid: ${problems.join('; ')}`)
   }

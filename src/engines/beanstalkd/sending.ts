@@ -73,6 +73,6 @@ export class Sending {
 /** Without an answer, a put may or may not have been applied: sending the job again may store it twice. */
 function incomplete(reason: unknown, stored: number, all: number): unknown {
   if (!(reason instanceof TreadleError) || (all === 1 && reason.code !== 'DATABASE_UNREACHABLE')) return reason
-  const message = `${messageOf(reason)}. ${stored} of ${all} jobs are known to be stored; others may be, and would be there twice when they are sent again`
+  const message = `${messageOf(reason)}. ${stored} of ${all} jobs are known to be stored; others may be, and would be stored twice if they are sent again`
   return new TreadleError(reason.code, message, { cause: reason })
 }

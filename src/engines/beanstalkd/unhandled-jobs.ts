@@ -20,7 +20,7 @@ export class UnhandledJobs {
     if (before === undefined && this.#counts.size >= mostNames) return
     this.#counts.set(job, (before ?? 0) + 1)
     if (before !== undefined) return
-    const message = `This worker does not handle "${job}", and put one back into the queue for others. Workers that handle different jobs should have queues of their own.`
+    const message = `This worker does not handle "${job}", and put one back into the queue for others. Workers that handle different jobs should have separate queues.`
     this.#logger.warn(message)
   }
 }

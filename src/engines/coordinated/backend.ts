@@ -19,9 +19,13 @@ import type {
   WholeBackend,
 } from '../../queue/contract/contract.ts'
 import type { JobStore } from '../../queue/contract/store.ts'
+import type { Transfer } from '../../queue/contract/transfer.ts'
 import type { Upkeep } from '../../queue/contract/upkeep.ts'
+import { BrokerBacklog } from './broker-backlog.ts'
 import { Intake, type IntakeDeps } from './intake.ts'
 import { dependenciesOutside, routed } from './routing.ts'
+import { coordinatedStore } from './store.ts'
+import { coordinatedTransfer } from './transfer.ts'
 
 /** `broker` carries due jobs to the next worker; `store` keeps waiting jobs, and every job from its first claim on. */
 export type CoordinatedConfig = IntakeDeps
@@ -42,28 +46,32 @@ export class CoordinatedBackend implements QueueBackend {
   readonly transactions?: Transactions
   readonly patterns?: PatternClaims
   readonly upkeep?: Upkeep
+  readonly transfer?: Transfer
   readonly #broker: QueueBackend
   readonly #store: WholeBackend
   readonly #clock: Clock
   readonly #intake: Intake
+  readonly #backlog: BrokerBacklog
   #closing: Promise<void> | undefined
 
   constructor(config: CoordinatedConfig) {
-    const { broker, store, clock } = config
+    const { broker, store, clock, logger } = config
     this.#broker = broker
     this.#store = store
     this.#clock = clock
     this.#intake = new Intake(config)
     this.kind = `${broker.kind}+${store.kind}`
     this.largestClaim = Math.min(largestClaimOf(broker), largestClaimOf(store))
-    this.store = store.store
+    this.#backlog = new BrokerBacklog({ broker, intake: this.#intake, largestClaim: this.largestClaim, logger })
+    this.store = coordinatedStore(store.store, this.#backlog)
     this.coordination = store.coordination
-    const { transactions, patterns, upkeep } = store
+    const { transactions, patterns, upkeep, transfer } = store
     if (store.now !== undefined) this.now = store.now.bind(store)
     if (store.standIn !== undefined) this.standIn = store.standIn.bind(store)
     if (transactions !== undefined) this.transactions = transactions
     if (patterns !== undefined) this.patterns = { readyOf: (jobs) => this.#readyOf(jobs, patterns) }
     if (upkeep !== undefined) this.upkeep = upkeep
+    if (transfer !== undefined) this.transfer = coordinatedTransfer(transfer, this.#backlog)
   }
 
   /**
@@ -143,7 +151,8 @@ export class CoordinatedBackend implements QueueBackend {
   /** A job that waits for a nonexistent job fails. This must not happen to one whose dependency is still in the broker. */
   async #refuseUnseen(kept: readonly Envelope[]): Promise<void> {
     for (const id of dependenciesOutside(kept)) {
-      if ((await this.store.get(id)) === null) throw new TreadleError('CAPABILITY_MISSING', unseen(id, this.kind))
+      if ((await this.store.get(id)) !== null || !(await this.#backlog.mayHold())) continue
+      throw new TreadleError('CAPABILITY_MISSING', unseen(id, this.kind))
     }
   }
 
@@ -153,7 +162,7 @@ export class CoordinatedBackend implements QueueBackend {
 }
 
 function unseen(id: string, kind: string): string {
-  return `A job cannot wait for ${id}, which the coordination store of ${kind} does not know: it was never sent, or the broker carries it until a worker claims it. Dispatch both in one workflow: jobs.workflow(…)`
+  return `A job cannot wait for ${id}, which the coordination store of ${kind} does not know: it was never sent, or it is one of many jobs that the broker holds until a worker claims them. Dispatch both in one workflow: jobs.workflow(…)`
 }
 
 function earliest(a: number | null, b: number | null): number | null {

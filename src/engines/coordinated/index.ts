@@ -15,7 +15,7 @@ export interface CoordinatedOptions extends Omit<CoordinatedConfig, 'store'> {
  */
 export function openCoordinated({ broker, store, ...rest }: CoordinatedOptions): CoordinatedBackend {
   if (broker.coordination !== undefined) {
-    throw new TreadleError('CONFIG_INVALID', `${broker.kind} keeps its own state: coordination is for brokers, leave it out`)
+    throw new TreadleError('CONFIG_INVALID', `${broker.kind} keeps its own state: coordination is for brokers, remove it`)
   }
   if (!isWhole(store)) {
     const message = `${store.kind} cannot coordinate workers, it keeps no state itself: give the URL of a database, such as ${example}`

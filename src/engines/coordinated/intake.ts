@@ -13,11 +13,16 @@ export interface IntakeDeps {
 }
 
 /** The claim that jobs are taken over for. */
-export type IntakeRequest = Pick<LeaseRequest, 'queues' | 'limit' | 'owner'>
+export type IntakeRequest = Pick<LeaseRequest, 'queues' | 'limit' | 'owner'> & {
+  /** Takes jobs of paused queues too. */
+  readonly includesPaused?: true
+}
 
 export interface IntakeReport {
   /** When to ask the broker again; null if it wakes waiting workers itself. */
   readonly nextAt: number | null
+  /** How many jobs the broker handed over. */
+  readonly handedOver: number
   /** Why nothing could be taken over; undefined if that did not fail. */
   readonly failure: unknown
 }
@@ -36,7 +41,7 @@ const refusedPauseMs = 60_000
  */
 const anyJob = { jobs: [], others: [], leaseMs: holdMs, amongOthers: true, maxRescues: Number.MAX_SAFE_INTEGER } as const
 
-const nothing: IntakeReport = { nextAt: null, failure: undefined }
+const nothing: IntakeReport = { nextAt: null, handedOver: 0, failure: undefined }
 
 /**
  * Takes jobs over from the broker: it stores each one, then removes it from the broker. After a crash in between, the job is in
@@ -57,14 +62,14 @@ export class Intake {
     const { limit, owner } = request
     if (limit <= 0) return nothing
     try {
-      const paused = await this.#paused.names()
+      const paused = request.includesPaused ? [] : await this.#paused.names()
       const queues = request.queues?.filter((queue) => !paused.includes(queue)) ?? null
       if (queues?.length === 0) return nothing
       const { leases, nextAt } = await broker.lease({ ...anyJob, exceptQueues: paused, queues, limit, owner })
       await this.#takeOver(leases)
-      return { nextAt: leases.length === limit ? clock.now() : nextAt, failure: undefined }
+      return { nextAt: leases.length === limit ? clock.now() : nextAt, handedOver: leases.length, failure: undefined }
     } catch (failure) {
-      return { nextAt: null, failure }
+      return { ...nothing, failure }
     }
   }
 
@@ -123,7 +128,9 @@ export class Intake {
     try {
       await broker.settle(settlements)
     } catch (thrown) {
-      logger.warn(`${settlements.length} messages of the broker could not be settled, and come again: ${messageOf(thrown)}`)
+      logger.warn(
+        `${settlements.length} messages of the broker could not be settled, and will be delivered again: ${messageOf(thrown)}`,
+      )
     }
   }
 }

@@ -152,7 +152,7 @@ export class MemoryBackend implements QueueBackend {
   }
 
   #checkOpen(): void {
-    if (this.#closed) throw new TreadleError('BACKEND_CLOSED', 'The memory backend is closed. Open a new one to go on.')
+    if (this.#closed) throw new TreadleError('BACKEND_CLOSED', 'The memory backend is closed. Open a new one.')
     const jump = this.#jumps.look()
     if (jump === null) return
     this.#rules.leases.move(jump.byMs)

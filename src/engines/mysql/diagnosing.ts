@@ -117,7 +117,7 @@ function rightsCheck({ database, schema }: MysqlDiagnosingParts): Check {
   return {
     name: 'rights',
     async look() {
-      if ((await schema.state()).version === 0) return well('there is nothing to write to yet')
+      if ((await schema.state()).version === 0) return well('there are no tables yet')
       try {
         for (const statement of harmless) await database.run(statement)
       } catch (thrown) {
@@ -163,7 +163,7 @@ function durabilityCheck({ database }: MysqlDiagnosingParts): Check {
         { name: 'innodb_doublewrite', sound: ['on', 'detect_and_recover'] },
         ...(hasLog ? [{ name: 'sync_binlog', sound: ['1'] }] : []),
       ].map((setting) => ({ ...setting, value: values.get(setting.name) ?? 'unknown' }))
-      return judgeSettings(settings, 'A power cut may lose jobs that were acknowledged: set it to 1, or to ON.')
+      return judgeSettings(settings, 'A power failure may lose acknowledged jobs: set it to 1, or to ON.')
     },
   }
 }

@@ -115,7 +115,7 @@ function rightsCheck({ database, place }: PostgresDiagnosingParts): Check {
       const rights = await rightsIn(database, place)
       const missing = rights === undefined ? null : missingRight(rights, place)
       if (missing !== null) return problem(`it may not ${missing.what}`, `An administrator can run: ${missing.grant}`)
-      return well(rights?.has_tables === 1 ? 'it may read and write' : 'there is nothing to write to yet, and it may make it')
+      return well(rights?.has_tables === 1 ? 'it may read and write' : 'there are no tables yet, and it may create them')
     },
   }
 }
@@ -127,8 +127,7 @@ async function judgeReadOnly(database: SqlDatabase): Promise<Judgement | null> {
        quote_ident(current_user) AS login, quote_ident(current_database()) AS name`,
   )
   if (row === undefined || row.only_reads === 'off') return null
-  if (row.is_standby === 1)
-    return problem('the server is a standby, and only reads', 'Name the server that takes writes in the URL.')
+  if (row.is_standby === 1) return problem('the server is a standby, and read-only', 'Name the primary server in the URL.')
   const setting = 'default_transaction_read_only'
   return problem(`${setting} = on: it may only read`, `Run: ${settingFor(row.login, row.name, setting, 'off')}`)
 }
@@ -144,7 +143,8 @@ function isolationCheck({ database }: PostgresDiagnosingParts): Check {
     async look() {
       const [row] = await database.all<{ level: string }>("SELECT current_setting('default_transaction_isolation') AS level")
       const found = row?.level ?? ''
-      const advice = 'Set default_transaction_isolation to "read committed" for this user: others make statements fail that meet.'
+      const advice =
+        'Set default_transaction_isolation to "read committed" for this user: with others, concurrent statements fail.'
       return found === 'read committed' ? well(found) : warning(found, advice)
     },
   }
@@ -155,8 +155,8 @@ const shortestSilenceMs = 60_000
 
 /** What happens if a timeout is shorter than the queue needs, by its name. */
 const limits: Readonly<Record<string, string>> = {
-  idle_in_transaction_session_timeout: 'a handler that does something else in ctx.transaction for longer loses it',
-  idle_session_timeout: 'workers listen anew again and again',
+  idle_in_transaction_session_timeout: 'a handler that pauses for longer in ctx.transaction loses its transaction',
+  idle_session_timeout: 'workers have to listen again and again',
   lock_timeout: 'calls that wait for each other fail',
   statement_timeout: 'statements of ctx.transaction, and all behind a pooler, are ended',
 }
@@ -193,7 +193,7 @@ function durabilityCheck({ database }: PostgresDiagnosingParts): Check {
         [[...mustBeOn, 'synchronous_commit']],
       )
       const settings = rows.map((row) => ({ ...row, sound: mustBeOn.includes(row.name) ? ['on'] : soundCommits }))
-      return judgeSettings(settings, 'Turn it on: a power cut may lose jobs that were acknowledged, or damage the database.')
+      return judgeSettings(settings, 'Turn it on: a power failure may lose acknowledged jobs, or damage the database.')
     },
   }
 }

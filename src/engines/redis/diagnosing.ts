@@ -29,7 +29,7 @@ function judgeServer(settings: ServerSettings) {
 }
 
 function judgeEviction({ policy }: ServerSettings) {
-  if (policy === null) return warning('maxmemory-policy is not told', 'See to it that it is noeviction.')
+  if (policy === null) return warning('maxmemory-policy is not told', 'Make sure that it is noeviction.')
   if (policy === 'noeviction') return well('maxmemory-policy noeviction')
   const advice = 'Set maxmemory-policy noeviction: this one deletes jobs when the memory is full.'
   return problem(`maxmemory-policy ${policy}`, advice)
@@ -38,9 +38,9 @@ function judgeEviction({ policy }: ServerSettings) {
 function judgeDurability(settings: ServerSettings) {
   const { isNone, text } = lossOf(settings)
   if (!settings.isWritingWell) {
-    return problem(`${text}, and the last write to disk has failed`, 'Look into the log of the server, and at its disk.')
+    return problem(`${text}, and the last write to disk has failed`, 'Check the log of the server, and its disk.')
   }
-  const advice = 'Set appendonly yes and appendfsync always where no job may be lost.'
+  const advice = 'Set appendonly yes and appendfsync always if no job may be lost.'
   if (isNone) return well(text)
   return settings.isAppending ? warning(text, advice) : problem(text, advice)
 }
@@ -48,7 +48,7 @@ function judgeDurability(settings: ServerSettings) {
 function judgeMemory({ maxMemory, usedMemory }: ServerSettings) {
   const used = `${Math.round(usedMemory / 1_048_576)} MB in use`
   if (maxMemory === 0) {
-    return warning(`${used}, without a bound (maxmemory 0)`, 'Set maxmemory, so that the machine does not end the server.')
+    return warning(`${used}, without a limit (maxmemory 0)`, 'Set maxmemory, so that the system does not kill the server.')
   }
   const found = `${used} of ${Math.round(maxMemory / 1_048_576)} MB`
   const advice = 'Give it more memory, or keep finished jobs for a shorter time: a full server takes no more jobs.'

@@ -30,6 +30,7 @@ export async function openRedisUpkeep(options: RedisOptions): Promise<OpenUpkeep
 async function openQueue(config: RedisConfig): Promise<RedisBackend> {
   const { client, server, place } = await connect(config)
   try {
+    await refuseOtherDatabase(server, config)
     const settings = await settingsOf(server)
     refuseUnfit(settings, config)
     await refuseOldLayout(server, config.prefix)
@@ -65,11 +66,22 @@ function disconnect({ client: given }: RedisConfig, client: RedisClient): void {
   if (given === null) client.disconnect()
 }
 
+/** If the server has no database with this number, the driver stays in database 0 without a word. */
+async function refuseOtherDatabase(server: RedisServer, { client, database, cluster }: RedisConfig): Promise<void> {
+  if (client !== null || cluster || database === 0) return
+  const [, used] = /(?:^| )db=(\d+)/.exec(String(await server.command('CLIENT', 'INFO'))) ?? []
+  if (used === undefined || Number(used) === database) return
+  throw new TreadleError(
+    'CONFIG_INVALID',
+    `Redis has no database ${database}: see its setting "databases", which is 16 by default`,
+  )
+}
+
 /** Builds before 0.1.0 kept all counts in one hash and had fewer indexes. */
 async function refuseOldLayout(server: RedisServer, prefix: string): Promise<void> {
   const [isOld] = await server.all([['EXISTS', 'n']])
   if (isOld !== 1) return
-  const advice = 'Let the build that wrote it run it empty, and delete its keys; or use another prefix'
+  const advice = 'Drain it with the build that wrote it, and delete its keys; or use another prefix'
   throw new TreadleError('SCHEMA_OUTDATED', `The queue "${prefix}" in Redis has the layout of an earlier build. ${advice}`)
 }
 
@@ -81,7 +93,7 @@ function refuseUnfit(settings: ServerSettings, { allowEviction, logger }: RedisC
   if (policy === null || policy === 'noeviction') return
   const danger = `${product} deletes jobs when its memory is full (maxmemory-policy ${policy})`
   if (!allowEviction) {
-    const message = `${danger}. Set maxmemory-policy noeviction, or say allowEviction: true where jobs may be lost`
+    const message = `${danger}. Set maxmemory-policy noeviction, or set allowEviction: true if jobs may be lost`
     throw new TreadleError('CONFIG_INVALID', message)
   }
   logger.warn(danger)

@@ -35,6 +35,8 @@ export interface RedisOptions {
 export interface RedisConfig {
   /** The URL for the driver, without the queue's own parameters. Empty if a client is given. */
   readonly url: string
+  /** The number of the database on the server. */
+  readonly database: number
   readonly client: RedisClient | null
   readonly prefix: string
   readonly cluster: boolean
@@ -82,10 +84,11 @@ export function redisConfig(options: RedisOptions): RedisConfig {
   const cluster = options.cluster ?? switchOf(parameters.cluster, 'cluster', problems) ?? false
   const allowEviction = options.allowEviction ?? switchOf(parameters.allowEviction, 'allowEviction', problems) ?? false
   const sentinel = options.sentinel ?? parameters.sentinel ?? null
+  const database = databaseOf(url, cluster, problems)
   if (cluster && sentinel !== null) problems.push('a cluster has no Sentinel: give either cluster or sentinel')
   if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `The redis backend: ${problems.join('; ')}`)
   const { client = null, fastPaths = true, logger = consoleLogger, clock = systemClock } = options
-  return { url, client, prefix, cluster, sentinel, timeoutMs, allowEviction, fastPaths, logger, clock }
+  return { url, database, client, prefix, cluster, sentinel, timeoutMs, allowEviction, fastPaths, logger, clock }
 }
 
 function parsedUrl({ url, client }: RedisOptions, problems: string[]) {
@@ -95,6 +98,16 @@ function parsedUrl({ url, client }: RedisOptions, problems: string[]) {
   if (url !== undefined && scheme === undefined) problems.push('write its url as redis://user:password@host:6379')
   if (parsed === undefined || scheme === undefined) return { url: '', parameters: parsed?.parameters ?? {} }
   return { url: scheme + parsed.url.slice(parsed.url.indexOf(':') + 1), parameters: parsed.parameters }
+}
+
+function databaseOf(url: string, cluster: boolean, problems: string[]): number {
+  const path = url === '' ? '' : new URL(url).pathname.replace(/^\//, '')
+  const database = /^\d{0,6}$/.test(path) ? Number(path) : Number.NaN
+  if (Number.isNaN(database)) {
+    problems.push(`the path of its url is the number of a database, such as /2, got ${JSON.stringify(`/${path}`)}`)
+  }
+  if (cluster && database !== 0) problems.push('a cluster has only the database 0: leave the path of its url out')
+  return database
 }
 
 function durationOf(value: Duration, problems: string[]): number {

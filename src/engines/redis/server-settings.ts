@@ -69,7 +69,7 @@ export function lossOf({ isAppending, appendFsync, save }: ServerSettings): { re
   if (isAppending) return { isNone: false, text: 'a crash of the machine can lose the last half minute (appendfsync no)' }
   if (save !== '') {
     const how = save === null ? 'appendonly no' : `appendonly no, save ${save}`
-    return { isNone: false, text: `a crash loses all that came after the last snapshot (${how})` }
+    return { isNone: false, text: `a crash loses everything after the last snapshot (${how})` }
   }
   return { isNone: false, text: 'a crash or a restart loses all jobs (appendonly no, no snapshots)' }
 }

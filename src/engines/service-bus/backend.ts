@@ -1,6 +1,7 @@
 import { TreadleError } from '../../core/errors.ts'
 import type { Envelope } from '../../envelope/envelope.ts'
 import { Watchers } from '../../queue/claiming/watchers.ts'
+import type { Backlog } from '../../queue/contract/backlog.ts'
 import type {
   LeaseBatch,
   LeaseRequest,
@@ -17,6 +18,7 @@ import { Entity } from './connections/entity.ts'
 import { EntityNames } from './connections/entity-names.ts'
 import type { ServiceBusConfig } from './connections/options.ts'
 import { DeadLetters } from './dead-letters.ts'
+import { EntityCounts } from './entity-counts.ts'
 import { HandingBack } from './handing-back.ts'
 import { HeldJobs } from './messages/held-jobs.ts'
 import { SetAside } from './messages/set-aside.ts'
@@ -29,6 +31,7 @@ export class ServiceBusBackend implements QueueBackend {
   readonly kind = 'service-bus'
   readonly largestClaim = 500
   readonly deadLetters: DeadLetters
+  readonly backlog: Backlog
   readonly #config: ServiceBusConfig
   readonly #client: ServiceBusClientLike
   readonly #names: EntityNames
@@ -58,6 +61,8 @@ export class ServiceBusBackend implements QueueBackend {
     this.#claiming = new Claiming({ clock, names, entity, held, back, aside: this.#aside })
     this.#settling = new Settling({ clock, held, back })
     this.deadLetters = new DeadLetters({ clock, names, entityOf, deadLettersOf })
+    const entityCounts = new EntityCounts({ clock, names, entity, deadLettersOf })
+    this.backlog = { counts: () => this.#call(() => entityCounts.counts()) }
   }
 
   /** Throws unless all configured queues exist and can be sent to. */

@@ -7,7 +7,6 @@ import { type Claimed, Claiming, type OpenLanes } from './claiming/claiming.ts'
 import { Promoting } from './claiming/promoting.ts'
 import { Rescuing } from './claiming/rescuing.ts'
 import { Numbers } from './keys/numbers.ts'
-import { OnceMarks } from './keys/once-marks.ts'
 import { UniqueKeys } from './keys/unique-keys.ts'
 import type { Counts } from './lanes/counts.ts'
 import { Lanes } from './lanes/lanes.ts'
@@ -19,12 +18,10 @@ import { sqlCoordination } from './managing/coordination.ts'
 import { sqlStore } from './managing/store.ts'
 import { type QueueParts, queueParts, type SharedParts } from './queue-parts.ts'
 import type { SqlDatabase } from './session.ts'
-import { Outcomes } from './settling/outcomes.ts'
 import { touchLeases } from './settling/settling.ts'
 import type { Shortcuts } from './shortcuts.ts'
 import type { Stepped } from './stepped.ts'
 import { sqlTransfer } from './transfer/transfer.ts'
-import { Endings } from './workflows/endings.ts'
 import { Mending } from './workflows/mending.ts'
 import { Trees } from './workflows/trees.ts'
 import { WaitTimeouts } from './workflows/wait-timeouts.ts'
@@ -58,19 +55,16 @@ export function sqlQueue({ database, shortcuts, counts, time, wake }: SqlQueueOp
   const groups = new Groups()
   const rates = new Rates()
   const uniqueKeys = new UniqueKeys()
-  const onceMarks = new OnceMarks()
-  const endings = new Endings(onceMarks)
-  const outcomes = new Outcomes()
-  const shared = { lanes, counts, uniqueKeys, numbers: new Numbers(), onceMarks, outcomes, endings, shortcuts }
-  const { transactions, sending, linking, settling } = queueParts(database, groups, shared)
+  const shared = { lanes, counts, uniqueKeys, numbers: new Numbers(), shortcuts }
+  const { units, sending, linking, settling } = queueParts(database, groups, shared)
   const promoting = new Promoting({ database, lanes, counts, groups })
-  const rescuing = new Rescuing(database, transactions)
-  const impatience = new WaitTimeouts(database, transactions, endings)
+  const rescuing = new Rescuing(database, units)
+  const impatience = new WaitTimeouts(database, units)
   const giveUp = (at: QueueTime) => impatience.giveUp(at)
   const claiming = new Claiming({ database, shortcuts, lanes, counts, groups, rates, promoting, rescuing, giveUp })
-  const trees = new Trees(database, transactions)
-  const mending = new Mending(database, transactions, endings)
-  const ground = { database, transactions, lanes, counts, rates, uniqueKeys, sending, time }
+  const trees = new Trees(database, units)
+  const mending = new Mending(database, units)
+  const ground = { database, units, lanes, counts, rates, uniqueKeys, sending, time }
   return {
     shared,
     linking,

@@ -28,10 +28,7 @@ export function openHandedOn(
 ): string | null {
   if (keys === null || (state !== 'succeeded' && result === null)) return result
   if (state !== 'succeeded' && state !== 'skipped') {
-    throw new TreadleError(
-      'RESULT_FORGED',
-      `Job ${id} is ${state}, and has a result all the same: it was changed in the database`,
-    )
+    throw new TreadleError('RESULT_FORGED', `Job ${id} is ${state}, and still has a result: it was changed in the database`)
   }
   return openResult({ id, outcome: state, result, seal }, job, keys, parentMark)
 }

@@ -6,7 +6,6 @@ import type { HandlerFunction } from '../../definition/handler.ts'
 import { type Schema, validate } from '../../definition/schema.ts'
 import type { Identity } from '../../envelope/envelope.ts'
 import type { KeyRing } from '../../envelope/keys/key-ring.ts'
-import type { OnceMark } from '../../queue/contract/contract.ts'
 import { type AdmissionDeps, type Admitted, admit, type HoldingDeps, heldBack, mayBeHeld } from '../admit/admit.ts'
 import { type ScheduledRunDeps, scheduledRun } from '../admit/occurrence.ts'
 import { onceMarkOf } from '../admit/once.ts'
@@ -38,19 +37,14 @@ export interface ExecutionDeps extends AdmissionDeps, HoldingDeps, DeliveryDeps,
 const heldByRate = 'the rate of its job, its group or its queue is used up in this worker'
 
 /** Runs one attempt of a leased job and returns what must happen to the job. Never throws. */
-export async function execute(run: ActiveRun, deps: ExecutionDeps): Promise<Outcome> {
+export function execute(run: ActiveRun, deps: ExecutionDeps): Promise<Outcome> {
   let admitted: Admitted
   try {
     admitted = admit(run, deps)
   } catch (error) {
-    return { kind: 'dead', reason: 'rejected', error }
+    return Promise.resolve({ kind: 'dead', reason: 'rejected', error })
   }
-  try {
-    return await runAdmitted(admitted, run, deps)
-  } catch (thrown) {
-    if (isCalledOff(run.stopReason)) return calledOff(run.stopReason)
-    return afterFailure(causeOf(thrown, run), admitted, run, deps)
-  }
+  return runAdmitted(admitted, run, deps)
 }
 
 /** Uses only what was claimed and verified, nothing that a handler could have changed. */
@@ -58,47 +52,58 @@ function afterFailure(error: unknown, { definition, opened }: Admitted, { lease 
   return outcomeOfFailed(error, opened.identity, definition, lease.attempt, deps)
 }
 
-async function runAdmitted({ definition, opened }: Admitted, run: ActiveRun, deps: ExecutionDeps): Promise<Outcome> {
+async function runAdmitted(admitted: Admitted, run: ActiveRun, deps: ExecutionDeps): Promise<Outcome> {
+  const { definition, opened } = admitted
   const { identity } = opened
   const { fields } = definition
   const { lease } = run
-  const scheduled = identity.occurrence === null ? null : scheduledRun(identity, lease.envelope.createdAt, deps)
-  if (mayBeHeld(lease, identity, scheduled)) {
-    const held = await heldBack({ lease, identity, scheduled }, deps, () => isCalledOff(run.stopReason))
-    if (isCalledOff(run.stopReason)) return calledOff(run.stopReason)
-    if (held !== null) return held
-    run.scheduled = scheduled
-  }
-  let { payload } = opened
-  if (fields.input !== null) {
-    try {
-      payload = await validate(fields.input, payload, `payload of "${identity.job}"`, 'PAYLOAD_INVALID')
-    } catch (error) {
-      return { kind: 'dead', reason: 'rejected', error }
-    }
-  }
-  const context = new RunContext(identity, payload, run, deps.services, maxAttemptsOf(identity, definition))
-  const timeoutMs = timeoutMsOf(identity, definition)
-  if (timeoutMs !== null) run.deadline = new Deadline(deps.clock, timeoutMs, () => run.stop('timeout'))
   try {
+    const scheduled = identity.occurrence === null ? null : scheduledRun(identity, lease.envelope.createdAt, deps)
+    if (mayBeHeld(lease, identity, scheduled)) {
+      const held = await heldBack({ lease, identity, scheduled }, deps, () => isCalledOff(run.stopReason))
+      if (isCalledOff(run.stopReason)) return calledOff(run.stopReason)
+      if (held !== null) return held
+      run.scheduled = scheduled
+    }
+    let { payload } = opened
+    if (fields.input !== null) {
+      try {
+        payload = await validate(fields.input, payload, `payload of "${identity.job}"`, 'PAYLOAD_INVALID')
+      } catch (error) {
+        return { kind: 'dead', reason: 'rejected', error }
+      }
+    }
+    const context = new RunContext(identity, payload, run, deps.services, maxAttemptsOf(identity, definition))
+    const timeoutMs = timeoutMsOf(identity, definition)
+    if (timeoutMs !== null) run.deadline = new Deadline(deps.clock, timeoutMs, () => run.stop('timeout'))
     const isFiltered = fields.when.length > 0 || fields.skip.length > 0
     const why = isFiltered ? await filteredBy(definition, payload, context, run) : null
     if (why !== null) return { kind: 'skipped', why }
     if (isCalledOff(run.stopReason)) return calledOff(run.stopReason)
     if (keepsSlot(definition, identity, context.group)) run.keepSlot((overrunMs) => deps.services.overran(run, overrunMs))
-    const once: OnceMark | null = onceMarkOf(identity, definition)
-    const refused = fields.delivery === 'at-least-once' ? null : await prepareInTurn(definition, { run, once, opened }, deps)
+    const prepared: AdmittedRun = { run, once: onceMarkOf(identity, definition), opened }
+    const refused = fields.delivery === 'at-least-once' ? null : await prepareInTurn(definition, prepared, deps)
     if (refused !== null) return refused
     if (!run.mayBegin) await run.untilItMayBegin()
     if (isCalledOff(run.stopReason)) return calledOff(run.stopReason)
-    deps.services.started(run)
-    if (deps.tracer != null) run.trace = deps.tracer.begin(lease, identity)
-    const attempted = () => attempt(definition, context, { run, once, opened }, deps)
-    const outcome = await (run.trace === null ? attempted() : run.trace.during(attempted))
+    const outcome = await begun(definition, context, prepared, deps)
     return run.isBegunForGood ? endForGood(outcome, identity) : outcome
+  } catch (thrown) {
+    if (isCalledOff(run.stopReason)) return calledOff(run.stopReason)
+    return afterFailure(causeOf(thrown, run), admitted, run, deps)
   } finally {
     run.deadline?.cancel()
   }
+}
+
+function begun(definition: JobDefinition, context: RunContext, admitted: AdmittedRun, deps: ExecutionDeps): Promise<Outcome> {
+  const { run, opened } = admitted
+  deps.services.started(run)
+  if (deps.tracer == null) return attempt(definition, context, admitted, deps)
+  run.trace = deps.tracer.begin(run.lease, opened.identity)
+  return run.trace === null
+    ? attempt(definition, context, admitted, deps)
+    : run.trace.during(() => attempt(definition, context, admitted, deps))
 }
 
 /** Waits for its turn first: that a job begins at most once is written before its handler is called, and is never taken back. */

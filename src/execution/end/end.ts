@@ -1,3 +1,4 @@
+import type { Logger } from '../../core/logger.ts'
 import type { Clock } from '../../core/time/clock.ts'
 import type { JobDefinition, Keep } from '../../definition/definition.ts'
 import type { Envelope, Identity } from '../../envelope/envelope.ts'
@@ -8,7 +9,7 @@ import { maxAttemptsOf } from '../attempt-limits.ts'
 import { endForGood } from './delivery.ts'
 import { type Outcome, outcomeOfFailure, settlementOf } from './outcome.ts'
 import { again, type DoneRun, type RepeatingDeps } from './repeating.ts'
-import { type FinalReceipt, sealingKeys, settleSealed } from './sealing.ts'
+import { type FinalReceipt, sealingKeys, settleSealed, unsealedIfPlain } from './sealing.ts'
 
 /**
  * The end of a job, shared by everything that ends one: a worker, a remote worker over HTTP, a client of the Bedrock protocol, or
@@ -31,15 +32,18 @@ export interface EndingDeps {
   /** Releases the children that are held back for a job; undefined if none ever are. */
   readonly releaseChildren?: (parent: string) => Promise<unknown>
   /** Called with what was stored, for counting. */
-  readonly onEnded?: (lease: EndedLease, outcome: Outcome, receipt: FinalReceipt) => void
+  readonly onEnded?: (lease: EndedLease, outcome: Outcome, receipt: FinalReceipt) => void | Promise<void>
 }
 
 /** The lease of a run that is over. A stored job can be used as its envelope. */
 export interface EndedLease extends Pick<Lease, 'token' | 'attempt' | 'linked'> {
   /** Absent if unknown. */
   readonly claimedAt?: number
-  /** The signature may be absent if the job is known to have had one when it was claimed. */
-  readonly envelope: Pick<Envelope, 'id' | 'job' | 'identity'> & Partial<Pick<Envelope, 'signature'>>
+  /**
+   * The signature may be absent if the job is known to have had one when it was claimed. The rest is for the details of events.
+   */
+  readonly envelope: Pick<Envelope, 'id' | 'job' | 'identity'> &
+    Partial<Pick<Envelope, 'signature' | 'payload' | 'createdAt' | 'runAt'>>
 }
 
 /** Options for the end of this run, besides its outcome. */
@@ -67,6 +71,21 @@ export function end(
   return endWithOthers(settlement, lease, outcome, deps, scheduled)
 }
 
+/**
+ * The settlement of a run that succeeded and passes nothing on, if storing it is all that `end` would do; otherwise null. If the
+ * receipt is `unsealed`, nothing was written, and `end` decides.
+ */
+export function plainEnd(
+  lease: EndedLease,
+  outcome: Outcome,
+  deps: EndingDeps,
+  scheduled: ScheduledRun | null,
+): Settlement | null {
+  if (outcome.kind !== 'done' || scheduled !== null || deps.releaseChildren !== undefined) return null
+  const settlement = settlementOf(outcome, lease.token, lease.attempt, 0, deps.keepOf(lease.envelope.job))
+  return settlement === null ? null : unsealedIfPlain(settlement, lease, sealingKeys(lease, deps.keys))
+}
+
 const lost: Promise<FinalReceipt> = Promise.resolve('lost')
 
 function settle(settlement: Settlement, lease: EndedLease, { keys, settle }: EndingDeps): Promise<FinalReceipt> {
@@ -84,7 +103,7 @@ async function endWithOthers(
   // Must happen before its slot is free.
   await skipBehind(outcome, scheduled, deps)
   const receipt = await settle(settlement, lease, deps)
-  deps.onEnded?.(lease, outcome, receipt)
+  await deps.onEnded?.(lease, outcome, receipt)
   const isAlone = settlement.kind === 'done' && settlement.alone === true
   const isLeft = (receipt === 'blocked' && !isAlone) || receipt === 'failed' || receipt === 'cancelled'
   if (isLeft || (receipt === 'applied' && (outcome.kind === 'dead' || outcome.kind === 'cancelled')))
@@ -127,7 +146,7 @@ export function outcomeOfFailed(
   { maxRetries }: Pick<Identity, 'maxRetries'>,
   definition: JobDefinition,
   attempt: number,
-  { clock }: Pick<EndingDeps, 'clock'>,
+  { clock, services }: Pick<EndingDeps, 'clock'> & { readonly services?: { readonly logger: Logger } },
   delayMs?: number,
 ): Outcome {
   const outcome = outcomeOfFailure(error, {
@@ -135,6 +154,7 @@ export function outcomeOfFailed(
     attempt,
     maxAttempts: maxAttemptsOf({ maxRetries }, definition),
     random: () => clock.random(),
+    warn: (problem) => services?.logger.warn(`Job "${definition.job}": ${problem}`),
   })
   return outcome.kind === 'retry' && delayMs !== undefined ? { ...outcome, delayMs } : outcome
 }

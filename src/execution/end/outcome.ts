@@ -1,4 +1,4 @@
-import { isThrown, PermanentError, TreadleError } from '../../core/errors.ts'
+import { isThrown, messageOf, PermanentError, TreadleError } from '../../core/errors.ts'
 import { longestDurationMs } from '../../core/time/duration.ts'
 import type { JobDefinition, Keep } from '../../definition/definition.ts'
 import { retryDelayMs } from '../../definition/policies/retry.ts'
@@ -51,15 +51,17 @@ export interface FailedAttempt {
   readonly attempt: number
   readonly maxAttempts: number
   readonly random: () => number
+  /** Called if a function of the policy fails. */
+  readonly warn?: (problem: string) => void
 }
 
 /** Another attempt, or the end: the only place where that is decided. */
-export function outcomeOfFailure(error: unknown, { definition, attempt, maxAttempts, random }: FailedAttempt): Outcome {
+export function outcomeOfFailure(error: unknown, { definition, attempt, maxAttempts, random, warn }: FailedAttempt): Outcome {
   const { retry, retryIf } = definition.fields
   if (isForged(error)) return { kind: 'dead', reason: 'rejected', error }
-  if (isThrown(error, PermanentError) || isRefused(error, retryIf)) return { kind: 'dead', reason: 'permanent', error }
+  if (isThrown(error, PermanentError) || isRefused(error, retryIf, warn)) return { kind: 'dead', reason: 'permanent', error }
   if (attempt >= maxAttempts) return { kind: 'dead', reason: 'exhausted', error }
-  return { kind: 'retry', delayMs: retryDelayMs(retry, attempt, random, error), error }
+  return { kind: 'retry', delayMs: retryDelayMs(retry, attempt, random, error, warn), error }
 }
 
 /** What other jobs passed to this run was tampered with. Another attempt would find the same. */
@@ -68,10 +70,11 @@ export function isForged(error: unknown): boolean {
 }
 
 /** If the decision itself throws, the error is retried as if there were no `retryIf`. */
-function isRefused(error: unknown, retryIf: JobDefinition['fields']['retryIf']): boolean {
+function isRefused(error: unknown, retryIf: JobDefinition['fields']['retryIf'], warn: FailedAttempt['warn']): boolean {
   try {
     return retryIf?.(error) === false
-  } catch {
+  } catch (thrown) {
+    warn?.(`its retryIf function failed, so the error is retried: ${messageOf(thrown)}`)
     return false
   }
 }

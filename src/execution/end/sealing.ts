@@ -33,15 +33,18 @@ export async function settleSealed(
   keys: KeyRing | null,
   settle: (settlement: Settlement) => Promise<SettleReceipt>,
 ): Promise<FinalReceipt> {
-  const isPlain = keys?.signsEveryEnd !== true
-  const receipt = await settle((isPlain ? unsealedIfPlain(settlement, lease) : null) ?? sealed(settlement, lease.envelope, keys))
+  const receipt = await settle(unsealedIfPlain(settlement, lease, keys) ?? sealed(settlement, lease.envelope, keys))
   // Another job has started to wait for it since it was claimed.
   return receipt === 'unsealed' ? ((await settle(sealed(settlement, lease.envelope, keys))) as FinalReceipt) : receipt
 }
 
 /** The settlement of a job that passes nothing on, valid unless another job waits for it by now; null if it needs a seal. */
-function unsealedIfPlain(settlement: Settlement, { linked = false }: Pick<Lease, 'linked'>): Settlement | null {
-  if (settlement.kind !== 'done' || handsOn(settlement, linked)) return null
+export function unsealedIfPlain(
+  settlement: Settlement,
+  { linked = false }: Pick<Lease, 'linked'>,
+  keys: KeyRing | null,
+): Settlement | null {
+  if (settlement.kind !== 'done' || handsOn(settlement, linked) || keys?.signsEveryEnd === true) return null
   const { token, keep, alone } = settlement
   const plain = { token, kind: 'done', result: null, keep, unlinked: true } as const
   return alone === undefined ? plain : { ...plain, alone }

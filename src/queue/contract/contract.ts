@@ -2,6 +2,7 @@ import type { Answer } from '../../core/answer.ts'
 import type { WorkTransaction } from '../../definition/transactions/sql-transaction.ts'
 import type { Envelope, Sealed } from '../../envelope/envelope.ts'
 import type { KeyPattern } from '../claiming/key-pattern.ts'
+import type { Backlog } from './backlog.ts'
 import type { AttemptError, DeadReason } from './failure.ts'
 import type { ClaimRules } from './limits.ts'
 import type { OnceMark } from './once-mark.ts'
@@ -30,6 +31,8 @@ export interface QueueBackend extends AsyncDisposable {
    * the one that was sent.
    */
   send(envelopes: readonly Envelope[]): Promise<readonly SendReceipt[]>
+  /** Storing a batch while it is made. Present only if that is faster than `send`. */
+  readonly slices?: SlicedSending
   /**
    * Claims due jobs, best first, and counts the attempt, so that the count survives a crash of the worker. Never blocks. Also
    * returns expired leases to the queue.
@@ -64,6 +67,8 @@ export interface QueueBackend extends AsyncDisposable {
    * it is claimed.
    */
   readonly recordsFrom?: 'claim'
+  /** Counts what a broker holds. Absent if `store` counts all jobs, or nothing can. */
+  readonly backlog?: Backlog
   /** State shared between workers. Absent if the engine has none. */
   readonly coordination?: Coordination
   /** Commits jobs together with the program's own writes. Absent if the queue is not in a SQL database. */
@@ -145,6 +150,14 @@ export interface Lease {
   readonly expiresAt: number
   /** The job is part of a workflow, or another job was waiting for it when it was claimed. Absent means no. */
   readonly linked?: boolean
+}
+
+export interface SlicedSending {
+  /**
+   * Like `send` of a backend, for one batch in slices: each is stored while the next one is made. All slices are taken in one
+   * turn. If one cannot be made, nothing is stored.
+   */
+  send(slices: Iterable<readonly Envelope[]>): Promise<readonly SendReceipt[]>
 }
 
 export interface LeaseBatch {

@@ -44,7 +44,7 @@ export async function runChecks(checks: readonly Check[]): Promise<readonly Find
 function unseen(thrown: unknown): Judgement {
   const found = `could not be looked at: ${messageOf(thrown)}`
   const isDenied = thrown instanceof TreadleError && thrown.code === 'DATABASE_DENIED'
-  return isDenied ? warning(found, 'Ask as a user who may look.') : problem(found, 'Mend what it says, and ask again.')
+  return isDenied ? warning(found, 'Ask as a user who may look.') : problem(found, 'Fix what it says, and run it again.')
 }
 
 /** Judges settings by the values that are acceptable for each. */

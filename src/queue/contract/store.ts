@@ -21,7 +21,7 @@ export interface JobStore {
   counts(options?: CountOptions): Promise<readonly JobCount[]>
   /** Ends a waiting job as cancelled; asks the worker of a running one to stop. */
   cancel(id: string, options?: CancelOptions): Promise<Cancellation>
-  /** Changes waiting jobs, one after the other: their envelopes, only their times, or their fate. */
+  /** Changes waiting jobs, one after the other: their envelopes, or only their times, or rejects them. */
   amend(changes: readonly JobChange[]): Promise<readonly AmendAnswer[]>
   /** Puts ended jobs back in the queue with all their attempts. Their error history is kept. */
   retry(ids: readonly string[]): Promise<readonly ('requeued' | 'active' | 'conflict' | 'missing')[]>
@@ -105,6 +105,8 @@ export interface Amendment {
    * but if the lease is lost, the job comes back with the new one.
    */
   readonly inAnyState?: true
+  /** A job that waits for others, such as its children, waits for them no more. */
+  readonly unblocks?: true
   /** Keep the job's current time, whatever the envelope says: it may have been moved since the envelope was made. */
   readonly keepsTime?: true
 }

@@ -40,7 +40,8 @@ export interface SchedulerPresence {
 /**
  * `open`: claims nothing for a while because the queue kept failing. `half-open`: makes one call to test whether it still fails.
  */
-export type BreakerState = 'closed' | 'open' | 'half-open'
+export type BreakerState = (typeof breakerStates)[number]
+const breakerStates = ['closed', 'open', 'half-open'] as const
 
 /** Everything the queue knows about a worker: its queues, its jobs, its load and its last heartbeat. */
 export interface WorkerRecord extends WorkerPresence {
@@ -59,15 +60,23 @@ export function workerRecord(said: unknown, jobs: unknown, seenAt: number, expir
 
 function isPresence(value: unknown): value is Omit<WorkerPresence, 'jobs'> {
   if (typeof value !== 'object' || value === null) return false
-  const { owner, host, pid, startedAt, queues, concurrency, running } = value as Readonly<Record<string, unknown>>
-  const hasNumbers = [pid, concurrency, running].every((each) => typeof each === 'number')
+  const { owner, host, version, pid, startedAt, queues, concurrency, allowed, running, breaker, scheduler } = value as Readonly<
+    Record<string, unknown>
+  >
   return (
-    typeof owner === 'string' &&
-    typeof host === 'string' &&
-    hasNumbers &&
+    isTexts([owner, host, version]) &&
+    [pid, concurrency, allowed, running].every((each) => Number.isSafeInteger(each)) &&
     isTime(startedAt) &&
-    (queues === null || isTexts(queues))
+    (queues === null || isTexts(queues)) &&
+    breakerStates.includes(breaker as BreakerState) &&
+    isScheduler(scheduler)
   )
+}
+
+function isScheduler(value: unknown): value is SchedulerPresence | null {
+  if (typeof value !== 'object' || value === null) return value === null
+  const { lastTickAt } = value as Readonly<Record<string, unknown>>
+  return lastTickAt === null || isTime(lastTickAt)
 }
 
 function isTexts(value: unknown): value is readonly string[] {

@@ -86,7 +86,7 @@ export class Managing {
     return { cancelled: waiting.length, requested: running.length, ended }
   }
 
-  #amendOne({ id, expected, envelope, inAnyState, keepsTime }: Amendment): AmendAnswer {
+  #amendOne({ id, expected, envelope, inAnyState, keepsTime, unblocks }: Amendment): AmendAnswer {
     const { jobs, clock } = this.#parts
     const job = jobs.get(id)
     if (job === undefined) return 'missing'
@@ -95,9 +95,17 @@ export class Managing {
     if (expected !== null && !isSameSeal(expected, job.envelope)) return 'changed'
     const runAt = keepsTime === true ? job.runAt : envelope.runAt
     const next = amended(job, { ...envelope, runAt })
+    const isHeld = job.state === 'blocked' && unblocks !== true
+    if (job.state === 'blocked' && !isHeld) this.#unblock(job)
     if (job.state === 'running' || isFinal(job.state)) jobs.amendInPlace(job, next)
-    else jobs.amend(job, next, job.state === 'blocked' ? 'blocked' : runAt > clock.now() ? 'scheduled' : 'ready')
+    else jobs.amend(job, next, isHeld ? 'blocked' : runAt > clock.now() ? 'scheduled' : 'ready')
     return 'amended'
+  }
+
+  /** It is to run, and not to end with what its handler left when it began to wait. */
+  #unblock(job: StoredJob): void {
+    if (job.links !== null) job.links.ending = null
+    Object.assign(job, unresulted)
   }
 
   #rescheduleOne({ id, runAt }: Rescheduling): AmendAnswer {

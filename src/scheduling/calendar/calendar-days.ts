@@ -1,6 +1,6 @@
+import { type ValueTable, valueTable } from './cron/value-table.ts'
 import { dateOf, dayNumber, monthLength, weekdayOf } from './day-number.ts'
 import type { DayBits, MonthDays } from './month-days.ts'
-import { type ValueTable, valueTable } from './value-table.ts'
 
 /** The days on which a schedule runs, as days since 1970; null if there is none. */
 export interface CalendarDays {

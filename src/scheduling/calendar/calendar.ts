@@ -1,9 +1,9 @@
 import { type CalendarDays, calendarDays } from './calendar-days.ts'
 import type { CalendarFields } from './calendar-fields.ts'
-import { parseField, parseValues } from './field-values.ts'
+import { parseField, parseValues } from './cron/field-values.ts'
+import { everyValue, valueTable } from './cron/value-table.ts'
 import { monthDays } from './month-days.ts'
 import { type TimesOfDay, timesOfDay } from './time-of-day.ts'
-import { everyValue, valueTable } from './value-table.ts'
 
 /**
  * The times of a schedule on a wall clock without a time zone, in milliseconds as if the clock showed UTC. Null if there is none.

@@ -1,4 +1,4 @@
-import type { FieldItem } from './field-values.ts'
+import type { FieldItem } from './cron/field-values.ts'
 
 /** Days of a month as bits: bit 0 is the 1st, bit 30 the 31st. */
 export type DayBits = number

@@ -1,6 +1,6 @@
 import type { TimeWindow } from './calendar-fields.ts'
+import { type ValueTable, valueTable } from './cron/value-table.ts'
 import { disjointWindows } from './time-windows.ts'
-import { type ValueTable, valueTable } from './value-table.ts'
 
 /** The seconds after midnight at which a schedule runs; null if there is none. */
 export interface TimesOfDay {

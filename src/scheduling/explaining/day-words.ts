@@ -1,4 +1,4 @@
-import type { FieldItem } from '../calendar/field-values.ts'
+import type { FieldItem } from '../calendar/cron/field-values.ts'
 import { joined, listed, listItems, ordinal, type Run, singleRun } from './lists-in-words.ts'
 import { type NamedTimes, type NamedValues, type NamedYears, plainValues } from './named-times.ts'
 

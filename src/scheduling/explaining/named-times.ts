@@ -1,6 +1,6 @@
 import type { CalendarFields, TimeWindow } from '../calendar/calendar-fields.ts'
-import { fieldRanges } from '../calendar/field-ranges.ts'
-import { type FieldItem, parseField, parseValues } from '../calendar/field-values.ts'
+import { fieldRanges } from '../calendar/cron/field-ranges.ts'
+import { type FieldItem, parseField, parseValues } from '../calendar/cron/field-values.ts'
 
 /** The values named by the fields of a schedule, as numbers, however they were written. */
 export interface NamedTimes {

@@ -33,9 +33,18 @@ function laterWords(modifier: string): string {
 }
 
 function shiftOf(modifier: string): { amount: number; unit: string } | null {
-  const [, amount, unit] = /^([+-]\d+) ([A-Z]+?)S?$/.exec(modifier) ?? []
-  return amount === undefined || unit === undefined ? null : { amount: Number(amount), unit: unit.toLowerCase() }
+  const [, text, word] = /^([+-]\d+) ([A-Z]+?)S?$/.exec(modifier) ?? []
+  if (text === undefined || word === undefined) return null
+  const [amount, unit] = [Number(text), word.toLowerCase()]
+  const larger = unit === 'second' && amount !== 0 ? largerUnits.find(({ seconds }) => amount % seconds === 0) : undefined
+  return larger === undefined ? { amount, unit } : { amount: amount / larger.seconds, unit: larger.unit }
 }
+
+/** For seconds: 900 of them are 15 minutes. Days are left out, because 48 hours are not 2 days where clocks change. */
+const largerUnits = [
+  { unit: 'hour', seconds: 3_600 },
+  { unit: 'minute', seconds: 60 },
+] as const
 
 function startOf(modifier: string): string | null {
   const [, unit] = /^START OF ([A-Z]+)$/.exec(modifier) ?? []

@@ -1,5 +1,5 @@
 import type { CalendarFields, CronFields } from '../calendar/calendar-fields.ts'
-import { fieldRanges } from '../calendar/field-ranges.ts'
+import { fieldRanges } from '../calendar/cron/field-ranges.ts'
 import { counted } from './lists-in-words.ts'
 import { type NamedTimes, plainValues } from './named-times.ts'
 

@@ -1,6 +1,6 @@
 import { TreadleError } from '../../core/errors.ts'
 import type { CronFields } from '../calendar/calendar-fields.ts'
-import { fieldRanges } from '../calendar/field-ranges.ts'
+import { fieldRanges } from '../calendar/cron/field-ranges.ts'
 
 /** A day of the week, by name or number: 0 and 7 are Sunday. */
 export type DayOfWeek = number | (typeof dayNames)[number] | 'sun' | 'mon' | 'tue' | 'wed' | 'thu' | 'fri' | 'sat'

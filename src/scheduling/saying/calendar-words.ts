@@ -1,5 +1,5 @@
 import { TreadleError } from '../../core/errors.ts'
-import { parseCron } from '../calendar/cron.ts'
+import { parseCron } from '../calendar/cron/cron.ts'
 import type { DayOfWeek, Month, OneOrMore } from './calendar-values.ts'
 import * as frequencies from './frequencies.ts'
 import type { Meanings } from './meanings.ts'
@@ -75,6 +75,6 @@ function refuseOthers(others: readonly unknown[]): void {
   if (others.length === 0) return
   throw new TreadleError(
     'SCHEDULE_INVALID',
-    "cron() takes an expression and nothing else; the zone is said by timezone('Europe/Paris')",
+    "cron() takes an expression and nothing else; the zone is set by timezone('Europe/Paris')",
   )
 }

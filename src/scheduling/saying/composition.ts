@@ -1,6 +1,6 @@
 import { TreadleError } from '../../core/errors.ts'
 import type { CalendarFields, CronFields, TimeWindow } from '../calendar/calendar-fields.ts'
-import { fieldRanges } from '../calendar/field-ranges.ts'
+import { fieldRanges } from '../calendar/cron/field-ranges.ts'
 import type { FrequencyFields } from './frequencies.ts'
 import { windowsLeft } from './written-times.ts'
 

@@ -1,7 +1,7 @@
 import { TreadleError } from '../../core/errors.ts'
 import { unknownOptions } from '../../core/options.ts'
-import type { FieldName } from '../calendar/field-ranges.ts'
-import { parseField } from '../calendar/field-values.ts'
+import type { FieldName } from '../calendar/cron/field-ranges.ts'
+import { parseField } from '../calendar/cron/field-values.ts'
 import type { FrequencyFields } from './frequencies.ts'
 
 /**

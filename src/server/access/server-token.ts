@@ -44,8 +44,8 @@ function problemsOf(token: unknown): readonly string[] {
 
 export function secretProblems(secret: unknown): readonly string[] {
   if (typeof secret !== 'string' || secret.length < shortestSecret)
-    return [`must be a text of at least ${shortestSecret} characters`]
-  if (secret.length > longestSecret) return [`must be a text of at most ${longestSecret} characters`]
+    return [`must be a string of at least ${shortestSecret} characters`]
+  if (secret.length > longestSecret) return [`must be a string of at most ${longestSecret} characters`]
   return showable.test(secret) ? [] : ['must be of ASCII characters, without spaces around them']
 }
 

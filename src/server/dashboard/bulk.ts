@@ -8,9 +8,9 @@ import type { ApiCaller } from './exchange/api-caller.ts'
 import { parseFilter } from './shared/filter.ts'
 import type { BulkAction, BulkView } from './shared/view.ts'
 import { errorKeyOf } from './views/error-group.ts'
-import { matchingOf } from './views/matching.ts'
-import { termsOf } from './views/searching.ts'
-import { walk } from './views/walk.ts'
+import { matchingOf } from './views/jobs/matching.ts'
+import { termsOf } from './views/jobs/searching.ts'
+import { walk } from './views/jobs/walk.ts'
 
 export interface BulkRequest {
   readonly action: BulkAction
@@ -131,7 +131,7 @@ export class BulkActions {
       ...(ids !== undefined && (!Array.isArray(ids) || ids.length > mostIds || !ids.every((id) => typeof id === 'string'))
         ? [`ids must be at most ${mostIds} ids`]
         : []),
-      ...(filter !== undefined && typeof filter !== 'string' ? ['filter must be a text'] : []),
+      ...(filter !== undefined && typeof filter !== 'string' ? ['filter must be a string'] : []),
       ...(action === 'reschedule' && typeof runAt !== 'string' ? ['runAt must say when'] : []),
       ...(Number.isSafeInteger(expected) && expected > 0 ? [] : ['expected must be the number of jobs that was confirmed']),
     ]

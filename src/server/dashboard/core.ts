@@ -14,11 +14,11 @@ import { jsonAnswer, type PageAnswer, type PageRequest } from './exchange/exchan
 import type { DashboardParts } from './parts.ts'
 import type { Me } from './shared/view.ts'
 import { deadGroups } from './views/dead.ts'
-import { copyJob } from './views/editing.ts'
-import { jobText } from './views/job-view.ts'
+import { copyJob } from './views/jobs/editing.ts'
+import { jobText } from './views/jobs/job-view.ts'
+import { previewOf, searchJobs } from './views/jobs/searching.ts'
 import { draftView, saveDraft } from './views/schedule-draft.ts'
 import { calendarView } from './views/schedules.ts'
-import { previewOf, searchJobs } from './views/searching.ts'
 import { workflowPage } from './views/workflows.ts'
 
 /** Who has access, and how to sign in. */

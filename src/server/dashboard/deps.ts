@@ -8,7 +8,7 @@ import type { QueueFlows } from './live/queue-flows.ts'
 import type { Series } from './live/series.ts'
 import type { Snapshots } from './live/snapshots.ts'
 import type { Colour } from './shared/view.ts'
-import type { Redaction } from './views/redaction.ts'
+import type { Redaction } from './views/jobs/redaction.ts'
 
 /** What the views need. */
 export interface ViewDeps {

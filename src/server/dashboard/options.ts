@@ -1,5 +1,5 @@
 import type { ActivityEntry, Colour } from './shared/view.ts'
-import type { RedactionOptions } from './views/redaction.ts'
+import type { RedactionOptions } from './views/jobs/redaction.ts'
 
 /** How the dashboard looks, and what it hides. */
 export interface AppearanceOptions extends RedactionOptions {

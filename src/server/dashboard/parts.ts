@@ -17,7 +17,7 @@ import { Series } from './live/series.ts'
 import { Snapshots } from './live/snapshots.ts'
 import { Topics } from './live/topics.ts'
 import type { AppearanceOptions } from './options.ts'
-import { Redaction } from './views/redaction.ts'
+import { Redaction } from './views/jobs/redaction.ts'
 
 /** What answers the requests, created once the queue is open. */
 export interface DashboardParts {

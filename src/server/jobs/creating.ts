@@ -37,10 +37,10 @@ export class Creating {
   readonly #send: (envelopes: readonly Envelope[]) => Promise<readonly SendReceipt[]>
   #lastPlan: { readonly definition: JobDefinition; readonly given: DispatchOptions['priority']; readonly plan: Plan } | undefined
 
-  constructor(queue: ServedQueue, company: GroupCommit) {
+  constructor(queue: ServedQueue, groupCommit: GroupCommit) {
     this.#queue = queue
     // Jobs that several connections send at about the same time are stored together.
-    const gather = (pending: () => number) => company.gather(pending)
+    const gather = (pending: () => number) => groupCommit.gather(pending)
     this.#send = announcedSend(observedSend(queue.backend, queue.observers), queue.events, queue.keys)
     this.#sends = new Batcher(this.#send, largestSend, gather)
   }

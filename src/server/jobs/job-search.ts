@@ -1,7 +1,7 @@
 import type { JobFilter, JobRecord, JobStore } from '../../queue/contract/store.ts'
 import { type FilterProblem, parseFilter } from '../dashboard/shared/filter.ts'
-import { type Matching, matchingOf } from '../dashboard/views/matching.ts'
-import { Redaction } from '../dashboard/views/redaction.ts'
+import { type Matching, matchingOf } from '../dashboard/views/jobs/matching.ts'
+import { Redaction } from '../dashboard/views/jobs/redaction.ts'
 
 export type StoredFilter = Omit<JobFilter, 'limit' | 'before'>
 

@@ -6,8 +6,8 @@ import type { Settlement, SettleReceipt } from '../../queue/contract/contract.ts
 import type { CatchUpLimits } from '../../scheduling/repeating/catch-up.ts'
 import { observedSettle } from '../../telemetry/observed-calls.ts'
 import { Maintenance } from '../../worker/loop/maintenance.ts'
-import { ClaimLimits } from './claim-limits.ts'
-import { Claims } from './claims.ts'
+import { ClaimLimits } from './claiming/claim-limits.ts'
+import { Claims } from './claiming/claims.ts'
 import { Creating } from './creating.ts'
 import { GroupCommit } from './group-commit.ts'
 import { HeldChildren } from './held-children.ts'
@@ -20,7 +20,7 @@ const largestSettle = 1_000
 /** What all listeners of a server share. */
 export class JobService {
   readonly queue: ServedQueue
-  readonly company = new GroupCommit()
+  readonly groupCommit = new GroupCommit()
   readonly creating: Creating
   readonly claims: Claims
   readonly names: JobNames
@@ -35,12 +35,12 @@ export class JobService {
     const { backend, registry, settings } = queue
     const { clock, logger, keep } = settings
     this.queue = queue
-    this.creating = new Creating(queue, this.company)
+    this.creating = new Creating(queue, this.groupCommit)
     this.names = new JobNames(backend.store)
     this.numbers = new JobNumbers(backend.store.numbers)
     this.claims = new Claims({ queue, names: this.names, limits: new ClaimLimits(registry), maxRescues })
     // Jobs that several connections end at about the same time are settled together.
-    const gather = (pending: () => number) => this.company.gather(pending)
+    const gather = (pending: () => number) => this.groupCommit.gather(pending)
     this.#settles = new Batcher(observedSettle(backend, queue.observers), largestSettle, gather)
     const settle = (settlement: Settlement) => this.#settles.add(settlement)
     const releaseChildren = (parent: string) => this.heldChildren.releaseOf(parent)

@@ -10,7 +10,8 @@ import type { EndedLease, EndingDeps } from '../../execution/end/end.ts'
 import { type Outcome, outcomeWords } from '../../execution/end/outcome.ts'
 import type { RepeatingDeps } from '../../execution/end/repeating.ts'
 import type { FinalReceipt } from '../../execution/end/sealing.ts'
-import { emitEnd } from '../../execution/job-events.ts'
+import { emitEnd, outcomeEvents } from '../../execution/job-events.ts'
+import type { JobStore } from '../../queue/contract/store.ts'
 import { queueClock } from '../../queue/time/queue-clock.ts'
 import type { Observers } from '../../telemetry/observer.ts'
 
@@ -38,7 +39,7 @@ export function servedExecution(
     onEnded: (lease, outcome, receipt) => {
       const now = queueClock(backend, clock).now()
       if (observers.isOn) tellEnded(lease, outcome, receipt, now, observers)
-      emitServedEnd({ events, keys }, lease, outcome, receipt, now)
+      return emitServedEnd({ events, keys, store }, lease, outcome, receipt, now)
     },
     services: { logger, links: (waiter) => openedLinks(waiter, store, keys) },
   }
@@ -59,19 +60,27 @@ function tellEnded(
 }
 
 /** Emits the same events as for a job that this program has run itself. */
-function emitServedEnd(
-  { events, keys }: Pick<ServedQueue, 'events' | 'keys'>,
-  { envelope, attempt, claimedAt }: EndedLease,
+async function emitServedEnd(
+  { events, keys, store }: Pick<ServedQueue, 'events' | 'keys'> & { readonly store: JobStore },
+  { envelope: known, attempt, claimedAt }: EndedLease,
   outcome: Outcome,
   receipt: FinalReceipt,
   now: number,
-): void {
+): Promise<void> {
   const settled = receipt === 'applied' ? outcome : settledBy[receipt]
-  if (settled.kind === 'done' && !events.has('job:succeeded')) return
-  const { id, job } = envelope
+  if (!events.has(outcomeEvents[settled.kind])) return
+  const { id, job } = known
+  // A job that was only given back was not read.
+  const envelope = known.payload === undefined ? ((await store.get(id)) ?? known) : known
   const { name = job, queue = '' } = parseIdentity(envelope.identity) ?? {}
   const durationMs = claimedAt === undefined ? 0 : Math.max(0, now - claimedAt)
-  const subject = () => ({ envelope, keys, endedAt: now, ...(claimedAt !== undefined && { startedAt: claimedAt, durationMs }) })
+  const subject = (result?: string | null) => ({
+    envelope,
+    keys,
+    endedAt: now,
+    ...(claimedAt !== undefined && { startedAt: claimedAt, durationMs }),
+    ...(result !== undefined && { result }),
+  })
   emitEnd(events, { event: { id, job, name, queue, attempt }, outcome: settled, durationMs, subject })
 }
 

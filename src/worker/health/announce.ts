@@ -17,7 +17,12 @@ export interface AnnouncingDeps {
 /** Announces the outcome of a run after it is on disk. */
 export function announce(deps: AnnouncingDeps, run: ActiveRun, outcome: Outcome, durationMs: number): void {
   const { events, logger, keys } = deps
-  const subject = () => ({ ...subjectOf(run, keys), endedAt: run.startedAt + Math.round(durationMs), durationMs })
+  const subject = (result?: string | null): EventSubject => {
+    const { lease, startedAt } = run
+    const endedAt = startedAt + Math.round(durationMs)
+    if (result === undefined) return { envelope: lease.envelope, keys, startedAt, endedAt, durationMs }
+    return { envelope: lease.envelope, keys, startedAt, endedAt, durationMs, result }
+  }
   if (run.abandoned) events.emit('job:abandoned', run.event, subject())
   if (outcome.kind === 'retry' && !events.isHeard('job:failed')) logger.warn(failedText(run, outcome))
   if (outcome.kind === 'dead' && !events.isHeard('job:dead')) logger.error(deadText(run, outcome))

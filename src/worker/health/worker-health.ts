@@ -5,10 +5,10 @@ import type { QueueBackend } from '../../queue/contract/contract.ts'
 import type { Observers } from '../../telemetry/observer.ts'
 import type { WorkerConfig } from '../config.ts'
 import { countedCalls, type QueueCalls } from '../loop/queue-calls.ts'
-import { Breaker, type BreakerConfig } from './breaker.ts'
+import { Breaker, type BreakerConfig } from './breaker/breaker.ts'
 import { Heartbeat } from './heartbeat.ts'
-import { LoadControl } from './load-control.ts'
-import { StallWatch } from './stall-watch.ts'
+import { LoadControl } from './load/load-control.ts'
+import { StallWatch } from './stalls/stall-watch.ts'
 import type { WorkerLog } from './worker-log.ts'
 import type { WorkerState } from './worker-state.ts'
 
@@ -23,7 +23,7 @@ export interface WorkerHealthDeps {
 
 /** What the health checks need to know about the worker. */
 export interface WorkerHealthOptions {
-  readonly telling: WorkerLog
+  readonly workerLog: WorkerLog
   /** The leases held now, and whether there are any. The former is expensive, the latter is cheap. */
   readonly held: () => readonly string[]
   readonly isHolding: () => boolean
@@ -48,9 +48,9 @@ export class WorkerHealth {
   constructor(config: WorkerConfig, deps: WorkerHealthDeps, options: WorkerHealthOptions) {
     const { backend, clock, owner, observers, meter = machineMeter } = deps
     const { leaseMs, stallMs, maxStallMs, concurrency, maxLoad } = config
-    const { telling, held, isHolding, running, onLost, onRenewed, onRise } = options
+    const { workerLog, held, isHolding, running, onLost, onRenewed, onRise } = options
     this.breaker = new Breaker(config.breaker, clock, (change) => {
-      telling.breaker(change, config.breaker as BreakerConfig)
+      workerLog.breaker(change, config.breaker as BreakerConfig)
       if (change.state === 'closed') options.onRecovered()
     })
     this.queue = countedCalls(backend, this.breaker, observers)
@@ -62,8 +62,8 @@ export class WorkerHealth {
       held,
       onLost,
       onRenewed,
-      onError: (error) => telling.error(error),
-      onNoStandIn: (error) => telling.failed('leases will not be renewed while the event loop stands still', error),
+      onError: (error) => workerLog.error(error),
+      onNoStandIn: (error) => workerLog.failed('leases will not be renewed while the event loop stands still', error),
     })
     this.stallWatch = new StallWatch({
       clock,
@@ -73,10 +73,10 @@ export class WorkerHealth {
       isHolding,
       onLive: () => this.heartbeat.live(),
       onRest: () => this.heartbeat.rest(),
-      onStall: (stall) => telling.stalled(stall),
+      onStall: (stall) => workerLog.stalled(stall),
     })
     const lagMs = () => this.stallWatch.takeLagMs()
-    const onChange = telling.load.bind(telling)
+    const onChange = workerLog.load.bind(workerLog)
     this.#load = new LoadControl({ concurrency, limits: maxLoad, clock, meter, lagMs, onRise, onChange })
   }
 

@@ -3,12 +3,12 @@ import type { Logger } from '../../core/logger.ts'
 import type { ActiveRun } from '../../execution/attempt/active-run.ts'
 import type { RunEvent } from '../../execution/events.ts'
 import type { JobEvents } from '../../execution/job-events.ts'
-import type { BreakerChange, BreakerConfig } from './breaker.ts'
-import { breakerText } from './breaker-text.ts'
-import type { LoadChange } from './load-control.ts'
-import { loadText } from './load-text.ts'
-import { stallText } from './stall-text.ts'
-import { hasComputed, type Stall } from './stall-watch.ts'
+import type { BreakerChange, BreakerConfig } from './breaker/breaker.ts'
+import { breakerText } from './breaker/breaker-text.ts'
+import type { LoadChange } from './load/load-control.ts'
+import { loadText } from './load/load-text.ts'
+import { stallText } from './stalls/stall-text.ts'
+import { hasComputed, type Stall } from './stalls/stall-watch.ts'
 
 /** Reports the state of a worker to its log and to event listeners. */
 export class WorkerLog {

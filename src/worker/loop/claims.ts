@@ -1,6 +1,6 @@
 import { type Clock, longestSince, pause } from '../../core/time/clock.ts'
 import type { LeaseBatch, LeaseRequest } from '../../queue/contract/contract.ts'
-import type { Breaker } from '../health/breaker.ts'
+import type { Breaker } from '../health/breaker/breaker.ts'
 import { persistently } from './persistent.ts'
 import type { QueueCalls } from './queue-calls.ts'
 

@@ -82,13 +82,15 @@ export class Maintenance {
   }
 
   start(): void {
-    this.#timer = this.#clock.timer(intervalMs, () => {
+    const pass = () => {
       this.#running = this.#prune()
         .catch(this.#onError)
         .then(() => {
           if (!this.#stopped) this.start()
         })
-    })
+    }
+    // A worker or a server keeps the process alive; a dashboard that is mounted in another server must not.
+    this.#timer = this.#clock.timer(intervalMs, pass, { unref: true })
   }
 
   async stop(): Promise<void> {

@@ -1,7 +1,7 @@
 import type { QueueBackend } from '../../queue/contract/contract.ts'
 import { observedCall } from '../../telemetry/observed-calls.ts'
 import type { BackendCall, Observers } from '../../telemetry/observer.ts'
-import type { Breaker } from '../health/breaker.ts'
+import type { Breaker } from '../health/breaker/breaker.ts'
 
 /** The calls that a worker depends on. */
 export type QueueCalls = Pick<QueueBackend, 'lease' | 'settle' | 'extend'>

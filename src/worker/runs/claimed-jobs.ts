@@ -4,6 +4,7 @@ import { largestClaimOf } from '../../queue/claiming/largest-claim.ts'
 import type { Lease } from '../../queue/contract/contract.ts'
 import { type ClaimedJob, claimedJob } from './claimed-job.ts'
 import { LeaseBuffer } from './lease-buffer.ts'
+import { type ProcessMember, thisProcess } from './process-runs.ts'
 import { RescuedJobs } from './rescued-jobs.ts'
 import { Runs, type RunsDeps, type RunsOptions } from './runs.ts'
 import type { StartRates } from './start-rates.ts'
@@ -41,6 +42,10 @@ export class ClaimedJobs {
   readonly #unsettled: UnsettledLimit
   readonly #largestClaim: number
   readonly #clock: Clock
+  readonly #member: ProcessMember = {
+    wantsToBeAlone: () => this.#isLastChance(this.#buffer.first),
+    onAdmitted: () => this.fill(),
+  }
   /** How many more jobs may be started, for a pass with a limit. */
   allowance = Number.POSITIVE_INFINITY
   #startedThisTurn = 0
@@ -59,6 +64,7 @@ export class ClaimedJobs {
       isLastChance: (lease) => this.#rescued.isLastChance(lease),
       onEnded: (run, durationMs) => {
         this.#rescued.ended(run.lease)
+        if (this.#runs.size === 0) thisProcess.rests(this.#member)
         this.#unsettled.ended(durationMs)
         options.onEnded(run, durationMs)
         this.fill()
@@ -118,11 +124,12 @@ export class ClaimedJobs {
       if (this.#heldByRates(job)) continue
       const { lease } = job
       const most = Math.min(this.#rescued.most, this.#rescued.mostWith(lease))
-      if (this.#runs.size >= most) {
+      if (this.#runs.size >= most || !thisProcess.admits(this.#member, this.#rescued.isLastChance(lease))) {
         this.#rescued.wait((lease.rescues ?? 0) > 0)
         return
       }
       this.#buffer.shift()
+      thisProcess.started(this.#member)
       this.#rescued.started(lease)
       this.#options.rates.started(lease)
       if (++this.#startedThisTurn === startsPerTurn) void this.#nextTurn()
@@ -183,6 +190,11 @@ export class ClaimedJobs {
     this.#returnHeld(this.#buffer.clearHeld(), 0)
   }
 
+  /** The worker has stopped: what its handlers still do is no longer waited for. */
+  leave(): void {
+    thisProcess.rests(this.#member)
+  }
+
   /** A job that waits for its rate limits takes no slot and does not hold up other jobs. */
   #heldByRates(job: ClaimedJob): boolean {
     const heldMs = this.#options.rates.heldMs(job.lease)
@@ -207,7 +219,12 @@ export class ClaimedJobs {
   }
 
   get #mostAtOnce(): number {
-    return Math.min(this.#options.allowed(), this.#rescued.most)
+    const most = Math.min(this.#options.allowed(), this.#rescued.most)
+    return thisProcess.isClosedTo(this.#member) ? Math.min(most, this.#runs.size) : most
+  }
+
+  #isLastChance(job: ClaimedJob | undefined): boolean {
+    return job !== undefined && !this.#options.isStopping() && this.#rescued.isLastChance(job.lease)
   }
 
   async #nextTurn(): Promise<void> {

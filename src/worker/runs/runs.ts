@@ -9,7 +9,7 @@ import { ActiveRun, type StartGate } from '../../execution/attempt/active-run.ts
 import { type ExecutionDeps, execute } from '../../execution/attempt/execute.ts'
 import type { RunServices } from '../../execution/attempt/run-context.ts'
 import { runLogger } from '../../execution/attempt/run-logger.ts'
-import { type EndingDeps, end, skipBehind } from '../../execution/end/end.ts'
+import { type EndingDeps, end, plainEnd, skipBehind } from '../../execution/end/end.ts'
 import { type Outcome, outcomeWords } from '../../execution/end/outcome.ts'
 import type { FinalReceipt } from '../../execution/end/sealing.ts'
 import type { JobEvents } from '../../execution/job-events.ts'
@@ -19,6 +19,7 @@ import { type Observers, waitedMs } from '../../telemetry/observer.ts'
 import { announce, subjectOf } from '../health/announce.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 import type { JobLogs } from './job-logs.ts'
+import { PlainEnd } from './plain-end.ts'
 import { count, type Tally } from './report.ts'
 import type { Settler } from './settler.ts'
 
@@ -60,7 +61,8 @@ export class Runs {
   readonly #ending: EndingDeps
   readonly #progress: Batcher<ProgressReport, undefined>
   readonly #begins: Batcher<string, SettleReceipt>
-  readonly #active = new Map<string, ActiveRun>()
+  readonly #answer: PlainEnd['answer']
+  readonly #active = new Set<ActiveRun>()
 
   constructor(deps: RunsDeps, options: RunsOptions) {
     const { backend, events, logger, logs, observers } = deps
@@ -72,6 +74,11 @@ export class Runs {
     }, mostReports)
     this.#ending = { ...deps, settle: (settlement) => options.settler.settle(settlement) }
     this.#begins = new Batcher((tokens) => backend.begin(tokens), mostBegins)
+    this.#answer = (end, receipt, error) => {
+      if (error !== null) this.#notWritten(end.run, error)
+      if (receipt === 'applied') this.#settled(end, end.outcome)
+      else void this.#settledOtherwise(end, receipt)
+    }
     this.#execution = {
       ...deps,
       services: {
@@ -83,7 +90,7 @@ export class Runs {
         },
         overran: (run, overrunMs) => {
           const since = formatDuration(overrunMs)
-          runLogger(run.event, logger).warn(`was told to stop ${since} ago and has not ended; it keeps its slot until it does`)
+          runLogger(run.event, logger).warn(`was asked to stop ${since} ago and has not ended; it keeps its slot until it does`)
           events.emit('job:overrun', { ...run.event, overrunMs }, subjectOf(run, deps.keys))
         },
         report: (token, progress) => this.#report(token, progress),
@@ -103,11 +110,11 @@ export class Runs {
 
   /** A run that has completed its job itself no longer has a lease. */
   get tokens(): Iterable<string> {
-    return [...this.#active].filter(([, run]) => !run.isEnding).map(([token]) => token)
+    return this.running.filter((run) => !run.isEnding).map(({ lease }) => lease.token)
   }
 
   get running(): readonly ActiveRun[] {
-    return [...this.#active.values()]
+    return [...this.#active]
   }
 
   start(job: ClaimedJob): void {
@@ -130,30 +137,30 @@ export class Runs {
 
   /** Returns false if none of them matches. */
   cancel(isMeant: (lease: Lease) => boolean): boolean {
-    const run = [...this.#active.values()].find(({ lease }) => isMeant(lease))
+    const run = this.running.find(({ lease }) => isMeant(lease))
     run?.stop('cancelled')
     return run !== undefined
   }
 
   renewed(tokens: ReadonlySet<string>, sinceAsked: () => number): void {
-    for (const [token, run] of this.#active) if (tokens.has(token)) run.sinceAsked = sinceAsked
+    for (const run of this.#active) if (tokens.has(run.lease.token)) run.sinceAsked = sinceAsked
   }
 
   lose(token: string): void {
-    const run = this.#active.get(token)
+    const run = this.#runOf(token)
     if (run !== undefined && !run.isEnding) run.stop('lost')
   }
 
   /** The leases whose job is still running here under an older lease, which is therefore lost. */
   loseTwins(leases: readonly Lease[]): ReadonlySet<Lease> {
-    const running = new Map([...this.#active.values()].map((run) => [run.lease.envelope.id, run]))
+    const running = new Map(this.running.map((run) => [run.lease.envelope.id, run]))
     const twins = leases.filter(({ envelope }) => running.has(envelope.id))
     for (const { envelope } of twins) running.get(envelope.id)?.stop('lost')
     return new Set(twins)
   }
 
   abort(): void {
-    for (const run of this.#active.values()) run.stop('shutdown')
+    for (const run of this.#active) run.stop('shutdown')
   }
 
   #newRun({ lease, sinceAsked }: ClaimedJob): ActiveRun {
@@ -161,8 +168,12 @@ export class Runs {
   }
 
   #start(run: ActiveRun): void {
-    this.#active.set(run.lease.token, run)
+    this.#active.add(run)
     void this.#run(run)
+  }
+
+  #runOf(token: string): ActiveRun | undefined {
+    return this.running.find(({ lease }) => lease.token === token)
   }
 
   async #run(run: ActiveRun): Promise<void> {
@@ -172,10 +183,19 @@ export class Runs {
     const durationMs = elapsedMs()
     // Until its outcome is written, the death of this worker would be blamed on this job. So nothing else may begin before that.
     if (isAlone) await this.#settle(run, outcome, durationMs)
-    this.#active.delete(run.lease.token)
+    this.#active.delete(run)
     this.#options.onEnded(run, durationMs)
-    if (!isAlone) await this.#settle(run, outcome, durationMs)
-    this.#options.onSettled()
+    if (isAlone) this.#options.onSettled()
+    else this.#settleBeside(run, outcome, durationMs)
+  }
+
+  /** Settles while other jobs run. Most ends are plain: no promise is made for each of them. */
+  #settleBeside(run: ActiveRun, outcome: Outcome, durationMs: number): void {
+    const isOwn = run.transaction === null && run.trace === null
+    const settlement = isOwn ? plainEnd(run.lease, outcome, this.#ending, run.scheduled) : null
+    const settleMs = this.#deps.observers.isOn ? stopwatch() : null
+    if (settlement === null) void this.#settle(run, outcome, durationMs).then(() => this.#options.onSettled())
+    else this.#options.settler.settleFor(settlement, new PlainEnd(run, outcome, durationMs, settleMs, this.#answer))
   }
 
   /** Fast path: most runs may begin immediately. */
@@ -205,8 +225,7 @@ export class Runs {
 
   async #settle(run: ActiveRun, outcome: Outcome, durationMs: number): Promise<void> {
     let receipt: FinalReceipt = 'lost'
-    const { observers } = this.#deps
-    const settleMs = observers.isOn ? stopwatch() : null
+    const settleMs = this.#deps.observers.isOn ? stopwatch() : null
     run.trace?.settling(outcome)
     try {
       if (run.transaction?.completed) {
@@ -214,15 +233,37 @@ export class Runs {
         await skipBehind(outcome, run.scheduled, this.#ending)
       } else receipt = await end(run.lease, outcome, this.#ending, run.scheduled)
     } catch (error) {
-      const { name, id } = run.event
-      this.#options.onFailed(`how ${name} (${id}) ended could not be written, so it will be run again`, error)
+      this.#notWritten(run, error)
     }
     const settled = receipt === 'applied' ? outcome : await this.#otherwise(receipt, run.lease.envelope.id)
     run.trace?.settled(settled)
-    this.#deps.logs?.ended(run, isKept(settled, this.#deps.keepOf(run.lease.envelope.job)))
+    this.#tell(run, settled, durationMs, settleMs === null ? null : settleMs())
+  }
+
+  #settled({ run, durationMs, settleMs }: PlainEnd, settled: Outcome): void {
+    this.#tell(run, settled, durationMs, settleMs === null ? null : settleMs())
+    this.#options.onSettled()
+  }
+
+  /** Nothing was written, or something else than requested. */
+  async #settledOtherwise(end: PlainEnd, receipt: Exclude<SettleReceipt, 'applied'>): Promise<void> {
+    if (receipt !== 'unsealed') return this.#settled(end, await this.#otherwise(receipt, end.run.lease.envelope.id))
+    await this.#settle(end.run, end.outcome, end.durationMs)
+    this.#options.onSettled()
+  }
+
+  #notWritten(run: ActiveRun, error: unknown): void {
+    const { name, id } = run.event
+    this.#options.onFailed(`how ${name} (${id}) ended could not be written, so it will be run again`, error)
+  }
+
+  /** Counts and announces an outcome that is on disk. */
+  #tell(run: ActiveRun, settled: Outcome, durationMs: number, settleMs: number | null): void {
+    const { logs, observers, keepOf } = this.#deps
+    const { envelope } = run.lease
+    logs?.ended(run, isKept(settled, keepOf(envelope.job)))
     count(this.#options.tally, settled.kind)
-    if (settleMs !== null)
-      observers.ended(run.lease.envelope, { outcome: outcomeWords[settled.kind], runMs: durationMs, settleMs: settleMs() })
+    if (observers.isOn) observers.ended(envelope, { outcome: outcomeWords[settled.kind], runMs: durationMs, settleMs })
     announce(this.#deps, run, settled, durationMs)
   }
 
@@ -253,7 +294,7 @@ export class Runs {
   /** Failing to write progress must not fail the job. */
   async #report(token: string, progress: string): Promise<void> {
     try {
-      const job = this.#active.get(token)?.lease.envelope
+      const job = this.#runOf(token)?.lease.envelope
       // Progress of a run that has ended is not written.
       if (job !== undefined) await this.#progress.add({ token, progress: storedProgress(progress, job, this.#deps.keys) })
     } catch (error) {

@@ -20,7 +20,7 @@ export interface CasualtiesDeps {
   readonly maxRescues: number
   readonly logger: Logger
   /** Called when a killed run has been settled. */
-  readonly onSettled: (lease: HeldLease, outcome: Outcome) => void
+  readonly onSettled: (lease: HeldLease, outcome: Outcome) => Promise<void>
 }
 
 /** What happened to the jobs of a dead worker. */
@@ -74,12 +74,16 @@ async function endKilled(
   const identity = parseIdentity(held.identity)
   if (definition === undefined || identity === undefined) return null
   const error = new TreadleError('TIMEOUT', `Job "${job}" (${id}) was over its timeout and did not stop: its process was killed`)
-  const outcome = asDelivered(outcomeOfFailed(error, identity, definition, attempt, { clock }), definition, { job, id })
+  const outcome = asDelivered(
+    outcomeOfFailed(error, identity, definition, attempt, { clock, services: { logger } }),
+    definition,
+    { job, id },
+  )
   const schedules = backend.store?.schedules
   const scheduled = scheduledRun(identity, claimedAt, { find, schedules, services: { logger } })
   const lease = { token, attempt, envelope: { id, job, identity: held.identity } }
   const deps = { clock, schedulesClock: queueClock(backend, clock), keys: null, keepOf, settle }
   if ((await end(lease, outcome, deps, scheduled)) !== 'applied') return null
-  onSettled(held, outcome)
+  await onSettled(held, outcome)
   return outcome
 }

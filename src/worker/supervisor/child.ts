@@ -45,7 +45,7 @@ export class Child {
       this.#onEnded = resolve
     })
     this.#handle = deps.start(place, {
-      onMessage: (message) => this.#hear(message),
+      onMessage: (message) => this.#receive(message),
       onExit: (exit) => this.#end(exit),
     })
   }
@@ -78,7 +78,7 @@ export class Child {
     if (!this.#hasEnded) this.#handle.kill()
   }
 
-  #hear(message: ChildMessage): void {
+  #receive(message: ChildMessage): void {
     switch (message.kind) {
       case 'ready':
         this.owner = message.owner

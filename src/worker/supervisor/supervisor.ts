@@ -22,7 +22,7 @@ export interface SupervisorDeps {
 
 /** What all processes of a supervisor did together. */
 export interface SupervisorReport extends RunReport {
-  /** Number of processes that were started. `died` counts those that ended without being told to. */
+  /** Number of processes that were started. `died` counts those that ended unexpectedly. */
   readonly started: number
   readonly died: number
 }
@@ -61,7 +61,7 @@ export class Supervisor {
     })
   }
 
-  /** Resolves when it was told to stop and all processes have ended. */
+  /** Resolves when it was asked to stop and all processes have ended. */
   async run(): Promise<SupervisorReport> {
     const idle = new Promise<void>((resolve) => {
       this.#onIdle = resolve

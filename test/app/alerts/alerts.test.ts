@@ -238,7 +238,7 @@ describe('the rules in a config', () => {
     [{}, 'alerts: rules must be a list of rules'],
     [{ rules: [{ rule: 'deadJobs' }] }, 'give a webhook or notify'],
     [{ rules: [{ rule: 'deadJob' }], webhook: 'http://127.0.0.1/' }, 'rules[0].rule must be one of failureRate'],
-    [{ rules: [{ rule: 'failureRate', above: 5 }], webhook: 'http://127.0.0.1/' }, 'must be a share from 0 to below 1'],
+    [{ rules: [{ rule: 'failureRate', above: 5 }], webhook: 'http://127.0.0.1/' }, 'must be a fraction from 0 to below 1'],
     [{ rules: [{ rule: 'oldestAge' }], webhook: 'http://127.0.0.1/' }, 'rules[0].above must be'],
     [{ rules: [{ rule: 'noWorker', job: 'a' }], webhook: 'http://127.0.0.1/' }, 'unknown'],
     [{ rules: [{ rule: 'deadJobs' }], webhook: 'file:///etc/passwd' }, 'webhook.url must be an http or https address'],

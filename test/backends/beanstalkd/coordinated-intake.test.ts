@@ -97,12 +97,13 @@ describe.skipIf(beanstalkdUrl() === null)('jobs that a store takes over from Bea
   })
 
   test('stay in the broker while their queue is paused', async () => {
-    await using backend = beside(await broker(), openMemory({ clock }))
+    const memory = openMemory({ clock })
+    await using backend = beside(await broker(), memory)
     const bench = new Bench(backend, clock)
     await backend.store.setPaused({ queue: 'still' }, true)
     const id = await bench.sendOne({ queue: 'still' })
     expect(await bench.claimedIds()).toEqual([])
-    expect(await backend.store.get(id)).toBeNull()
+    expect(await memory.store.get(id)).toBeNull()
     await backend.store.setPaused({ queue: 'still' }, false)
     expect(await bench.claimedIds()).toEqual([id])
   })

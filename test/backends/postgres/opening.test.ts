@@ -14,7 +14,7 @@ describe('opening PostgreSQL', () => {
     const opened = openPostgres({ url: changed((url) => Object.assign(url, { username: 'nobody', password: 'secret' })) })
     await expect(opened).rejects.toMatchObject({
       code: 'DATABASE_FAILED',
-      message: expect.stringMatching(/^PostgreSQL lets nobody in with this URL: .*"nobody".*Check the user and the password/),
+      message: expect.stringMatching(/^PostgreSQL refuses the login of this URL: .*"nobody".*Check the user and the password/),
     })
     await expect(opened).rejects.not.toThrow('secret')
   })

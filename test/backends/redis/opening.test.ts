@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { silentLogger } from '../../../src/core/logger.ts'
 import { openRedis, openRedisUpkeep } from '../../../src/engines/redis/index.ts'
+import { Bench } from '../../../src/testing/conformance/bench.ts'
+import { ManualClock } from '../../../src/testing/manual-clock.ts'
 import { canStart, ownServices } from '../../services.ts'
 import { freshPrefix, openFresh, rawClient, redisUrl } from '../redis-ground.ts'
+import { freePorts, OwnServers, patientClient } from './own-servers.ts'
 
 describe('options of a queue in Redis', () => {
   test.each([
@@ -13,6 +16,7 @@ describe('options of a queue in Redis', () => {
     [{ url: 'redis://localhost?timeout=1ms' }, 'at least 100ms'],
     [{ url: 'redis://localhost?cluster=yes' }, 'cluster must be true or false'],
     [{ url: 'redis://localhost?cluster=true&sentinel=main' }, 'either cluster or sentinel'],
+    [{ url: 'redis://localhost/2?cluster=true' }, 'only the database 0'],
   ])('%j is refused: %s', async (options, problem) => {
     await expect(openRedis(options)).rejects.toMatchObject({ code: 'CONFIG_INVALID', message: expect.stringContaining(problem) })
   })
@@ -20,6 +24,49 @@ describe('options of a queue in Redis', () => {
   test('a server that is not there is told soon', async () => {
     const opening = openRedis({ url: 'redis://127.0.0.1:1', timeout: '100ms', logger: silentLogger })
     await expect(opening).rejects.toMatchObject({ code: 'DATABASE_UNREACHABLE' })
+  })
+})
+
+describe.skipIf(redisUrl() === null)('a database of the server', () => {
+  const inDatabase = (path: string) => openFresh({ url: `${redisUrl()}${path}` })
+
+  test('is the one that the URL names', async () => {
+    const prefix = freshPrefix()
+    const backend = await openFresh({ url: `${redisUrl()}/3`, prefix })
+    await new Bench(backend, new ManualClock()).send({})
+    await backend[Symbol.asyncDispose]()
+    const keys = async (path: string) => {
+      await using client = await rawClient(`${redisUrl()}${path}`)
+      return (await client.keys(`{${prefix}}:*`)).length
+    }
+    expect(await keys('/0')).toBe(0)
+    expect(await keys('/3')).toBeGreaterThan(0)
+  })
+
+  test.each(['/abc', '/1.5', '/-1', '/1/2'])('%s is refused before anything is connected', async (path) => {
+    await expect(inDatabase(path)).rejects.toMatchObject({ code: 'CONFIG_INVALID', message: expect.stringContaining(path) })
+  })
+
+  test('that the server does not have is refused', async () => {
+    const refused = { code: 'CONFIG_INVALID', message: expect.stringContaining('no database 9999') }
+    await expect(inDatabase('/9999')).rejects.toMatchObject(refused)
+  })
+})
+
+describe.skipIf(!canStart('redis'))('a server with a password', { timeout: 60_000 }, () => {
+  test('denies a wrong one, or none, at once and by name', async () => {
+    await using servers = new OwnServers()
+    const [port] = (await freePorts(1)) as [number]
+    servers.start(port, '--requirepass', 'right')
+    await using patient = patientClient(port)
+    // Denied, as soon as the server is there.
+    await expect(patient.ping()).rejects.toThrow('NOAUTH')
+    // It would be tried again for an hour.
+    const open = (login: string) => openFresh({ url: `redis://${login}127.0.0.1:${port}`, timeout: '1h' })
+    await expect(open(':wrong@')).rejects.toMatchObject({ code: 'DATABASE_DENIED' })
+    await expect(open('')).rejects.toMatchObject({ code: 'DATABASE_DENIED' })
+    const backend = await open(':right@')
+    await backend[Symbol.asyncDispose]()
   })
 })
 

@@ -41,7 +41,7 @@ describe('a server that was made to read only, as a primary that failed over', (
     // What is not tried again tells it at once.
     await expect(queue.backend.store?.setPaused({ queue: 'mail' }, true)).rejects.toMatchObject({
       code: 'DATABASE_UNREACHABLE',
-      message: expect.stringMatching(/^PostgreSQL only reads: .*default_transaction_read_only/),
+      message: expect.stringMatching(/^PostgreSQL is read-only: .*default_transaction_read_only/),
     })
     expect(await rightsOn(await openPostgresUpkeep({ url }))).toMatchObject({
       verdict: 'problem',
@@ -77,7 +77,7 @@ describe('a server that was made to read only, as a primary that failed over', (
     await expect.poll(async () => (await connections()).filter((id) => before.includes(id)), patience).toEqual([])
     await expect(queue.backend.store?.setPaused({ queue: 'mail' }, true)).rejects.toMatchObject({
       code: 'DATABASE_UNREACHABLE',
-      message: expect.stringMatching(/^MySQL only reads: .*SET GLOBAL read_only = OFF;$/),
+      message: expect.stringMatching(/^MySQL is read-only: .*SET GLOBAL read_only = OFF;$/),
     })
     expect(await rightsOn(await openMysqlUpkeep({ url }))).toMatchObject({
       verdict: 'problem',

@@ -29,7 +29,7 @@ describe.each(engines)('a look at a queue in %s', (engine) => {
     const name = engine === 'postgres' ? /^PostgreSQL \d+/ : /^(MariaDB|MySQL) \d+/
     expect(of(findings, 'server').found).toMatch(name)
     expect(of(findings, 'schema').found).toBe(`version ${latest}`)
-    if (wrong.length > 0) expect(of(findings, 'durability').advice).toContain('power cut')
+    if (wrong.length > 0) expect(of(findings, 'durability').advice).toContain('power failure')
   })
 
   test('finds an index that is missing, and a table', async () => {

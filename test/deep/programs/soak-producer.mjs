@@ -1,5 +1,7 @@
 // Dispatches jobs of all kinds until it is killed or has dispatched enough, and writes each id down when its dispatch is acknowledged.
+// It does not run far ahead of the workers: all that is acknowledged must end before the soak does.
 import { openSync, writeSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
 import { treadle } from 'treadle'
 
 const { url, log, count } = JSON.parse(process.argv[2])
@@ -11,10 +13,20 @@ const jobs = treadle(url, { signingKey: 'a key for tests, of 32 characters', log
 const kinds = ['plain', 'limited', 'grouped', 'shaky', 'parent'].map((name) => jobs.declare(name))
 const acknowledge = (runs) => writeSync(file, runs.map(({ id }) => `acked ${id} ${process.pid} ${Date.now()} \n`).join(''))
 
+const mostAhead = 3_000
+async function untilThereIsRoom() {
+  for (;;) {
+    const sums = await (await jobs.store()).counts({ isSum: true })
+    if (sums.every(({ counts }) => counts.ready + counts.scheduled < mostAhead)) return
+    await pause(50)
+  }
+}
+
 writeSync(1, 'producing\n')
 const [plain] = kinds
 for (let number = 0; number < count; ) {
   try {
+    await untilThereIsRoom()
     const payloads = Array.from({ length: 60 }, (_, index) => ({ number: number + index, customer: `c${(number + index) % 97}` }))
     acknowledge(await plain.dispatchMany(payloads))
     // One by one, and at the same time.
@@ -26,7 +38,9 @@ for (let number = 0; number < count; ) {
   } catch (error) {
     // The server is being restarted: what was refused is not acknowledged.
     writeSync(1, `trouble ${error.code} ${error.message}\n`)
+    await pause(50)
   }
 }
+writeSync(1, 'produced\n')
 await jobs.close()
 process.stdin.destroy()

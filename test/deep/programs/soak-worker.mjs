@@ -18,6 +18,9 @@ async function run(_payload, ctx) {
   mark('end', ctx.id, ctx.group ?? '')
 }
 
+/** Also for handlers that ask the queue for something: its server may be away for longer than a call waits. */
+const patient = { strategy: 'fixed', base: '10ms', jitter: 'none' }
+
 jobs.define('plain', run)
 jobs.define('limited', run).concurrency(3)
 jobs.define('grouped', run).group(({ customer }) => customer, { concurrency: 1 })
@@ -26,16 +29,20 @@ jobs
     if (ctx.attempt === 1) throw new Error('fails the first time')
     await run(payload, ctx)
   })
-  .retries(50, { strategy: 'fixed', base: '10ms', jitter: 'none' })
+  .retries(50, patient)
 jobs.define('leaf', async ({ parent }, ctx) => {
   await run(null, ctx)
   mark('leaf', parent)
 })
-jobs.define('parent', async (_payload, ctx) => {
-  await ctx.dispatchChild('leaf', { parent: ctx.id }, { key: 'leaf' })
-  await ctx.children()
-  await run(null, ctx)
-})
+jobs.define('tick', async (_payload, ctx) => mark('tick', ctx.id, ctx.occurrence.getTime()))
+// Its own calls fail while the server is being restarted, which is a failed attempt like any other.
+jobs
+  .define('parent', async (_payload, ctx) => {
+    await ctx.dispatchChild('leaf', { parent: ctx.id }, { key: 'leaf' })
+    await ctx.children()
+    await run(null, ctx)
+  })
+  .retries(50, patient)
 
 jobs.on('job:lost', ({ id }) => mark('lost', id))
 jobs.on('job:succeeded', ({ id }) => mark('settled', id))

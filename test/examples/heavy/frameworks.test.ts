@@ -29,6 +29,19 @@ describe('the example for', () => {
     expect(await example.treadle('list', '--state', 'succeeded')).toContain('send-welcome')
   })
 
+  test('React Router compiles and builds, dispatches in an action and in a resource route, and a worker runs the jobs', async ({
+    skip,
+  }) => {
+    const example = installed('react-router', skip)
+    const cli = 'node_modules/@react-router/dev/bin.js'
+    await example.run(process.execPath, [cli, 'typegen'])
+    await example.run(process.execPath, ['node_modules/typescript/bin/tsc'])
+    await example.run(process.execPath, [cli, 'build'])
+    const serve = ['node_modules/@react-router/serve/bin.js', './build/server/index.js']
+    await expectWebServer(example, serve, 'react-router-serve', '/signup', { NODE_ENV: 'development' })
+    expect(await example.treadle('run')).toContain('Welcome, ada@example.com!')
+  })
+
   test('Next.js builds with a job file that a route and a page import, dispatches in both, and a worker runs the jobs', async ({
     skip,
   }) => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { TreadleError } from '../../../src/core/errors.ts'
 import type { CalendarFields } from '../../../src/scheduling/calendar/calendar-fields.ts'
 import { calendarSchedule } from '../../../src/scheduling/calendar/calendar-schedule.ts'
-import { parseFields } from '../../../src/scheduling/calendar/cron-fields.ts'
+import { parseFields } from '../../../src/scheduling/calendar/cron/cron-fields.ts'
 import { randomSchedules } from './random-schedules.ts'
 
 const newYear = Date.parse('2026-01-01T00:00:00Z') // a Thursday

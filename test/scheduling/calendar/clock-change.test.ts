@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseCron } from '../../../src/scheduling/calendar/cron.ts'
+import { parseCron } from '../../../src/scheduling/calendar/cron/cron.ts'
 
 // In 2026 Paris skips 02:00-03:00 on 29 March (at 01:00Z) and shows 02:00-03:00 twice on 25 October (again from 01:00Z);
 // New York skips 02:00-03:00 on 8 March (at 07:00Z) and shows 01:00-02:00 twice on 1 November (again from 06:00Z).

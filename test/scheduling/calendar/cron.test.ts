@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { TreadleError } from '../../../src/core/errors.ts'
-import { parseCron } from '../../../src/scheduling/calendar/cron.ts'
+import { parseCron } from '../../../src/scheduling/calendar/cron/cron.ts'
 
 const newYear = Date.parse('2026-01-01T00:00:00Z') // a Thursday
 

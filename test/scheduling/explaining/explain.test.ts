@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseCron } from '../../../src/scheduling/calendar/cron.ts'
+import { parseCron } from '../../../src/scheduling/calendar/cron/cron.ts'
 import { parseRepeat } from '../../../src/scheduling/repeating/repeat.ts'
 import type { ExplainOptions } from '../../../src/scheduling/schedule.ts'
 
@@ -154,6 +154,8 @@ describe('a repeat in words', () => {
   test.each([
     ['FINISHED, +1 HOUR', '1 hour after the last run finished, UTC'],
     ['STARTED, +90 SECONDS', '90 seconds after the last run started, UTC'],
+    ['SCHEDULED, +900 SECONDS', '15 minutes after the last run was due, UTC'],
+    ['SCHEDULED, +86400 SECONDS', '24 hours after the last run was due, UTC'],
     ['SCHEDULED, +1 DAY, START OF DAY', '1 day after the last run was due, at the start of that day, UTC'],
     [
       'FINISHED, +1 DAY, START OF DAY, +4 HOURS',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { CalendarFields } from '../../../src/scheduling/calendar/calendar-fields.ts'
 import { calendarSchedule } from '../../../src/scheduling/calendar/calendar-schedule.ts'
-import { parseFields } from '../../../src/scheduling/calendar/cron-fields.ts'
+import { parseFields } from '../../../src/scheduling/calendar/cron/cron-fields.ts'
 import { parseRepeat } from '../../../src/scheduling/repeating/repeat.ts'
 
 const from = Date.parse('2026-11-15T00:00Z')

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseCron } from '../../../src/scheduling/calendar/cron.ts'
+import { parseCron } from '../../../src/scheduling/calendar/cron/cron.ts'
 import { runs, type Words, words } from './said.ts'
 
 describe('a frequency', () => {

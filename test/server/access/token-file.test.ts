@@ -15,8 +15,8 @@ describe('a file of tokens', () => {
   test.each([
     ['', 'it has no tokens'],
     ['owner a-secret-text', 'line 1 must begin with a role, one of read, work, operate, admin'],
-    ['read', 'line 1 must be a text of at least 8 characters'],
-    ['read short', 'line 1 must be a text of at least 8 characters'],
+    ['read', 'line 1 must be a string of at least 8 characters'],
+    ['read short', 'line 1 must be a string of at least 8 characters'],
     ['\nwork a-secret-text mail', 'line 2 may only say queues=… and jobs=… behind its secret'],
     ['work a-secret-text queues=', 'line 1 has queues that are no list of names'],
     ['work a-secret-text jobs=a jobs=b', 'line 1 says jobs= twice'],

@@ -58,6 +58,25 @@ describe.each(engines)('a server on %s', (engine) => {
     expect((await ask('Status')).json.jobs).toEqual({ blocked: 0, dead: 0, ready: 0, running: 0, scheduled: 0 })
   })
 
+  test.skipIf(isMissing)('a parent that waits is requeued, and ends after its child', async () => {
+    const { ask } = await servedOn(engine)
+    await ask('CreateJob', { name: 'parent', data: { n: 1 } })
+    await ask('GetJob', { name: 'parent' })
+    await ask('CreateJob', { name: 'child', parentJobID: 1 })
+    await ask('FinishJob', { jobID: 1, data: { n: 2 } })
+    expect((await ask('QueryJob', { jobID: 1 })).json.state).toBe('PAUSED')
+    await ask('RequeueJobs', { jobIDs: 1 })
+    expect((await ask('QueryJob', { jobID: 1 })).json).toMatchObject({ state: 'QUEUED', data: { n: 2 } })
+    expect((await ask('GetJob', { name: 'parent' })).json).toMatchObject({ jobID: 1, data: { n: 2 } })
+    await ask('FinishJob', { jobID: 1 })
+    expect((await ask('QueryJob', { jobID: 1 })).json.state).toBe('PAUSED')
+    await ask('GetJob', { name: 'child' })
+    await ask('FinishJob', { jobID: 2, data: { done: true } })
+    expect((await ask('GetJob', { name: 'parent' })).json).toMatchObject({ jobID: 1, finishedChildJobs: [{ jobID: 2 }] })
+    expect((await ask('FinishJob', { jobID: 1 })).status).toBe('200 OK')
+    expect((await ask('QueryJob', { jobID: 1 })).status).toBe('404 No job with this jobID')
+  })
+
   test.skipIf(isMissing)('lets parents wait for their children, and hands out again what nobody finished', async () => {
     const { ask, clock, restart, stop } = await servedOn(engine)
     await ask('CreateJob', { name: 'parent' })

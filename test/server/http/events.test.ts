@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import { type ServerEvent, treadleClient } from '../../../src/client/browser.ts'
-import { EventFrames } from '../../../src/client/event-frames.ts'
+import { EventFrames } from '../../../src/client/http/event-frames.ts'
 import { until } from '../../world.ts'
 import { type Serving, serving } from './serving.ts'
 
@@ -35,6 +35,52 @@ it('a job that another program makes and does over HTTP is told as well', async 
   await client.leases.settle(lease?.id ?? '', { token: lease?.token ?? '', outcome: 'done', result: 7 })
   const told = [(await first).value as ServerEvent, ...(await take(events, 2))]
   expect(told.map(({ type, job }) => `${type} ${job}`)).toEqual(['job:dispatched mail', 'job:started mail', 'job:succeeded mail'])
+  await events.return()
+})
+
+it('the events of a job that a remote worker does have its payload, its result and its timings', async () => {
+  const place = await serving()
+  const { client } = place
+  const events = client.events({ job: 'mail', include: ['payload', 'result', 'timings'] })
+  const first = events.next()
+  await listening(place)
+  const take2 = async () => (await client.leases.take({ jobs: ['mail'] }))[0]
+  await client.jobs.create({ job: 'mail', payload: { to: 'ada' } })
+  const given = await take2()
+  await client.leases.settle(given?.id ?? '', { token: given?.token ?? '', outcome: 'release' })
+  const lease = await take2()
+  await client.leases.settle(lease?.id ?? '', { token: lease?.token ?? '', outcome: 'done', result: 7 })
+  const failing = await client.jobs.create({ job: 'mail', payload: { to: 'grace' } })
+  const failed = await take2()
+  const error = { message: 'no such address' }
+  await client.leases.settle(failing.id, { token: failed?.token ?? '', outcome: 'dead', error })
+  const told = [(await first).value as ServerEvent, ...(await take(events, 7))]
+  expect(told.map(({ type, payload }) => [type, payload])).toEqual([
+    ['job:dispatched', { to: 'ada' }],
+    ['job:started', { to: 'ada' }],
+    ['job:snoozed', { to: 'ada' }],
+    ['job:started', { to: 'ada' }],
+    ['job:succeeded', { to: 'ada' }],
+    ['job:dispatched', { to: 'grace' }],
+    ['job:started', { to: 'grace' }],
+    ['job:dead', { to: 'grace' }],
+  ])
+  expect(told[4]).toMatchObject({ result: 7, timings: { createdAt: expect.any(String), durationMs: expect.any(Number) } })
+  await events.return()
+})
+
+it('a waiting job that is cancelled or deleted over HTTP is told', async () => {
+  const place = await serving()
+  const { client } = place
+  const events = client.events({ types: 'job:cancelled' })
+  const first = events.next()
+  await listening(place)
+  const cancelled = await client.jobs.create({ job: 'mail', payload: null })
+  await client.jobs.cancel(cancelled.id)
+  const deleted = await client.jobs.create({ job: 'mail', payload: null })
+  await client.jobs.delete(deleted.id)
+  const told = [(await first).value as ServerEvent, ...(await take(events, 1))]
+  expect(told.map(({ id }) => id)).toEqual([cancelled.id, deleted.id])
   await events.return()
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { treadleClient } from '../../../src/client/http-client.ts'
+import { treadleClient } from '../../../src/client/http/http-client.ts'
 import { serving } from './serving.ts'
 
 describe('stored schedules over HTTP', () => {

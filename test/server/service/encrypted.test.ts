@@ -1,8 +1,8 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { wireJobOf } from '../../../src/server/bedrock/jobs/wire-job.ts'
+import { wireJobOf } from '../../../src/server/bedrock/jobs/format/wire-job.ts'
 import { jobJson } from '../../../src/server/http/wire/job-json.ts'
 import { writeJson } from '../../../src/server/http/wire/verbatim.ts'
-import { admitLeases } from '../../../src/server/jobs/admission.ts'
+import { admitLeases } from '../../../src/server/jobs/claiming/admission.ts'
 import { JobService } from '../../../src/server/jobs/job-service.ts'
 import { world } from '../../world.ts'
 

@@ -143,7 +143,7 @@ async function claimed({ timeout, count = 1, retries = 0, hooks = false, isolati
       return bury('gone', overdue, {
         ...{ backend, clock, logger: silentLogger, keepOf, maxRescues: 3 },
         find: (job) => (isKnown ? find(job) : undefined),
-        onSettled: ({ id }, { kind }) => void happened.push(`${payloadOf(id)} ${kind}`),
+        onSettled: async ({ id }, { kind }) => void happened.push(`${payloadOf(id)} ${kind}`),
       })
     },
   }

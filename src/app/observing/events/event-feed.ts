@@ -151,7 +151,7 @@ export class EventFeed {
       if (chunks.length === 0) break
       for (const chunk of chunks) {
         if (chunk.first > this.#position.number) break
-        after = this.#tell([stream], chunk, after, this.#position.number)
+        after = this.#deliver([stream], chunk, after, this.#position.number)
       }
     }
     if (after < this.#position.number) this.#tellDropped([stream], this.#position.number - after)
@@ -161,14 +161,14 @@ export class EventFeed {
   async #look(): Promise<boolean> {
     const chunks = await this.#deps.store.read(this.#position.number, chunksAtOnce)
     for (const chunk of chunks) {
-      const number = this.#tell(this.#streams, chunk, this.#position.number, chunk.last)
+      const number = this.#deliver(this.#streams, chunk, this.#position.number, chunk.last)
       this.#position = { ...this.#position, number }
     }
     return chunks.length === chunksAtOnce
   }
 
   /** Delivers the events of a chunk after `after` and up to `upTo`. Returns the last number. */
-  #tell(streams: Iterable<BufferedEvents>, chunk: StoredEventChunk, after: number, upTo: number): number {
+  #deliver(streams: Iterable<BufferedEvents>, chunk: StoredEventChunk, after: number, upTo: number): number {
     const isKnown = chunk.first <= chunk.last
     const missed = (isKnown ? chunk.first - 1 : chunk.last) - after
     if (missed > 0) this.#tellDropped(streams, missed)
@@ -215,6 +215,6 @@ function eventsIn({ text }: StoredEventChunk): readonly unknown[] {
 
 /** The error for a backend that cannot provide events. */
 export function noEvents(kind: string): TreadleError {
-  const message = `The ${kind} backend cannot tell other processes what happens: it has no store. jobs.on(…) hears this process; a queue in a database, Redis or memory hears all of them`
+  const message = `The ${kind} backend cannot pass events to other processes: it has no store. jobs.on(…) receives those of this process; a queue in a database, Redis or memory those of all`
   return new TreadleError('CAPABILITY_MISSING', message)
 }

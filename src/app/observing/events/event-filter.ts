@@ -113,7 +113,7 @@ function namesOf(given: unknown, what: string): readonly string[] | null {
   const names: unknown = typeof given === 'string' ? [given] : given
   const isSound = Array.isArray(names) && names.length <= mostNames && names.every((name) => typeof name === 'string' && name)
   if (isSound) return names as readonly string[]
-  throw new TreadleError('CONFIG_INVALID', `events: ${what} must be a text, or up to ${mostNames} of them, got ${shown(given)}`)
+  throw new TreadleError('CONFIG_INVALID', `events: ${what} must be a string, or up to ${mostNames} of them, got ${shown(given)}`)
 }
 
 function refuseUnknownType(type: string): void {

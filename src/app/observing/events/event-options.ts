@@ -35,10 +35,11 @@ export interface CheckedOptions {
   readonly after: string | null
 }
 
-const known = ['types', 'job', 'queue', 'tag', 'id', 'include', 'after', 'buffer', 'decrypt', 'signal', 'sees', 'lingerMs']
+const known = ['types', 'job', 'queue', 'tag', 'id', 'include', 'after', 'buffer', 'decrypt', 'signal']
 
 export function checkedOptions(options: ServedEventsOptions): CheckedOptions {
-  refuseUnknownOptions(options, known, 'events')
+  const { sees: _, lingerMs: __, ...asked } = Object(options) as ServedEventsOptions
+  refuseUnknownOptions(asked, known, 'events')
   const { buffer = defaultBuffer, after = null } = options
   if (!Number.isSafeInteger(buffer) || buffer < 1 || buffer > mostBuffered) {
     const message = `events: buffer must be a whole number from 1 to ${mostBuffered.toLocaleString('en')}, got ${shown(buffer)}`

@@ -1,14 +1,14 @@
 import type { Command } from 'commander'
-import { type CancelOutcome, cancelOutcome } from '../../../queue/contract/queue-counts.ts'
-import type { Cancellation, JobStore } from '../../../queue/contract/store.ts'
+import { cancelJob, cancelTree } from '../../../execution/end/cancelling.ts'
+import type { CancelOutcome } from '../../../queue/contract/queue-counts.ts'
+import type { Cancellation } from '../../../queue/contract/store.ts'
 import { examples } from '../../examples.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { UsageError } from '../../failure.ts'
 import { type BulkAction, type BulkOptions, bulkOptions, runBulkAction } from '../../jobs/bulk-action.ts'
 import { wholeId } from '../../jobs/job-ids.ts'
-import type { Output } from '../../output/output.ts'
 import { visibleLine } from '../../output/text.ts'
-import { withStore } from '../../session.ts'
+import { type StoreSession, withStore } from '../../session.ts'
 
 const cancelling: BulkAction<CancelOutcome> = {
   verb: 'Cancel',
@@ -21,7 +21,10 @@ const cancelling: BulkAction<CancelOutcome> = {
     missing: 'no such job',
   },
   done: ['cancelled', 'requested'],
-  act: (ids, { store }) => Promise.all(ids.map(async (id) => cancelOutcome(await store.cancel(id)))),
+  act: async (ids, { jobs, store }) => {
+    const deps = { ...(await jobs.served({ looksOnly: true })), store }
+    return Promise.all(ids.map((id) => cancelJob(id, deps)))
+  },
 }
 
 export function addCancel(program: Command): void {
@@ -41,15 +44,16 @@ export function addCancel(program: Command): void {
     .action((ids: readonly string[], options: BulkOptions & { readonly tree?: boolean }, command: Command) => {
       if (!options.tree) return runBulkAction(command, ids, options, cancelling)
       if (ids.length === 0) throw new UsageError('--tree needs the ids of jobs or workflows')
-      return withStore(command, ({ store, out }) => cancelTrees(ids, store, out))
+      return withStore(command, (session) => cancelTrees(ids, session))
     })
 }
 
-async function cancelTrees(given: readonly string[], store: JobStore, out: Output): Promise<number> {
+async function cancelTrees(given: readonly string[], { jobs, store, out }: StoreSession): Promise<number> {
+  const deps = { ...(await jobs.served({ looksOnly: true })), store }
   const results: ({ readonly id: string } & Cancellation)[] = []
   for (const text of given) {
     const id = await wholeId(store, text)
-    results.push({ id, ...(await store.cancel(id, { tree: true })) })
+    results.push({ id, ...(await cancelTree(id, deps)) })
   }
   out.answer(results, () => results.map(treeLine).join('\n'))
   if (results.some(({ cancelled, requested, ended }) => cancelled + requested + ended === 0)) return exitCodes.notFound

@@ -13,6 +13,7 @@ export function addReplay(dead: Command): void {
     .option('--job <job>', 'with --all: only jobs with this name')
     .option('--queue <queue>', 'with --all: only jobs in this queue', queue)
     .option('--dry-run', 'with --all: print how many jobs match, without changing anything')
+    .option('--yes', 'accepted as in the other commands; a replay never asks for confirmation')
     .addHelpText(
       'after',
       examples(['dead replay 0190d1a2-…', ''], ['dead replay --all', ''], ['dead replay --all --job send-email', '']),

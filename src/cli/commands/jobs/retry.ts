@@ -22,8 +22,14 @@ export function addRetry(program: Command): void {
       ),
     )
     .action((ids: readonly string[], options: BulkOptions, command: Command) =>
-      runBulkAction(command, ids, { ...options, ...(options.all && { state: options.state ?? 'dead' }) }, retrying()),
+      runBulkAction(command, ids, { ...options, ...(options.all && stateOf(options)) }, retrying()),
     )
+}
+
+/** Dead jobs, unless other states are named. */
+function stateOf({ state, where }: BulkOptions): Pick<BulkOptions, 'state'> {
+  if (state !== undefined) return { state }
+  return /(?:^|\s)-?state:/.test(where ?? '') ? {} : { state: 'dead' }
 }
 
 /** Retries only jobs in the given state, if one is given. */

@@ -11,7 +11,7 @@ import { examples } from '../../examples.ts'
 import { UsageError } from '../../failure.ts'
 import { refuseUnknownJobs } from '../../jobs/known-jobs.ts'
 import { parseJsonText } from '../../json-text.ts'
-import { withJobs } from '../../session.ts'
+import { type GlobalOptions, withJobs } from '../../session.ts'
 import { duration, instant, key, priority, queue, tags, uniqueTime } from '../../values.ts'
 
 interface SendOptions {
@@ -66,7 +66,8 @@ export function addSend(program: Command): void {
       return withJobs(command, async ({ jobs, out }) => {
         if (options.force && !jobs.has(job)) jobs.declare(job)
         refuseUnknownJobs(jobs, [job], ' Use --force to send it for another program.')
-        const run = await jobs.dispatch(job, given, dispatchOptions(options))
+        const { backend } = command.optsWithGlobals<GlobalOptions>()
+        const run = await jobs.dispatch(job, given, { ...dispatchOptions(options), ...(backend !== undefined && { backend }) })
         const told = sentText(run, options.onConflict ?? conflictOf(jobs, job))
         if (options.wait === undefined) return out.answer({ id: run.id, job: run.job, created: run.created }, () => told)
         if (!out.json) out.note(told)

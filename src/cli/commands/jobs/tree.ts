@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { treeCounts } from '../../../queue/contract/queue-counts.ts'
+import { type TreeCounts, treeCounts } from '../../../queue/contract/queue-counts.ts'
 import type { JobRecord, JobStore } from '../../../queue/contract/store.ts'
 import { examples } from '../../examples.ts'
 import { findJob } from '../../jobs/job-ids.ts'
@@ -21,7 +21,8 @@ export function addTree(program: Command): void {
     .action((id: string, { limit }: { readonly limit: number }, command: Command) =>
       lookIntoStore(command, async ({ store, out }) => {
         const root = await rootOf(store, id)
-        const [progress, jobs] = [await treeCounts(store, root), await membersOf(store, root, id, limit)]
+        const jobs = await membersOf(store, root, id, limit)
+        const progress = await progressOf(store, root, jobs)
         const members = await Promise.all(jobs.map(async (job) => ({ job, links: await store.links(job.id) })))
         const json = { root, ...progress, jobs: members.map(({ job, links }) => ({ ...jobJson(job), links })) }
         out.answer(json, () => `${drawTree(members, out)}\n${progressLine(progress)}`)
@@ -39,4 +40,11 @@ async function rootOf(store: JobStore, id: string): Promise<string> {
 async function membersOf(store: JobStore, root: string, id: string, limit: number): Promise<readonly JobRecord[]> {
   const members = await store.list({ root, limit })
   return members.length > 0 ? members : [await findJob(store, id)]
+}
+
+/** A job that is not part of a workflow is a tree of its own. */
+async function progressOf(store: JobStore, root: string, jobs: readonly JobRecord[]): Promise<TreeCounts> {
+  const progress = await treeCounts(store, root)
+  const [job] = jobs
+  return progress.total === 0 && job !== undefined ? { total: 1, counts: { ...progress.counts, [job.state]: 1 } } : progress
 }

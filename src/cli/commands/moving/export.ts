@@ -21,12 +21,12 @@ export function addExport(program: Command): void {
     .command('export')
     .summary('write a queue to a file')
     .description(
-      'Writes jobs, schedules and keys as JSON lines. The queue keeps them, unless --remove takes them out: then a job is in the file or in the queue, and an export that was interrupted goes on with the same file.',
+      'Writes jobs, schedules and keys as JSON lines. The queue keeps them, unless --remove is given: then a job is either in the file or in the queue, and an interrupted export resumes with the same file.',
     )
-    .argument('[file]', 'a file that is not there yet; the standard output by default')
+    .argument('[file]', 'a file that does not exist yet; standard output by default')
     .option('--from <url>', 'where the jobs are; the queue of the project by default')
-    .option('--queue <queue>', 'only this queue, with the workflows that it has jobs of', queue)
-    .option('--remove', 'take them out of the queue; needs a file')
+    .option('--queue <queue>', 'only this queue, with the workflows of its jobs', queue)
+    .option('--remove', 'remove them from the queue; needs a file')
     .addHelpText(
       'after',
       examples(['export jobs.jsonl', ''], ['export --queue mail | gzip > mail.jsonl.gz', ''], ['export jobs.jsonl --remove', '']),

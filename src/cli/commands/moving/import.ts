@@ -20,9 +20,9 @@ export function addImport(program: Command): void {
     .command('import')
     .summary('read a queue from a file')
     .description(
-      'Stores the jobs, schedules and keys of an export. All of the file is checked first, and nothing is stored where a line of it is wrong. What was imported from the same file before is not imported again.',
+      'Stores the jobs, schedules and keys of an export. The whole file is checked first, and nothing is stored if a line is wrong. Jobs that were already imported from the same file are skipped.',
     )
-    .argument('[file]', 'a file of "treadle export"; the standard input by default')
+    .argument('[file]', 'a file of "treadle export"; standard input by default')
     .option('--to <url>', 'where they go; the queue of the project by default')
     .addHelpText(
       'after',

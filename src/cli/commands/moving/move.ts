@@ -23,13 +23,13 @@ export function addMove(program: Command): void {
     .command('move')
     .summary('move a queue to another database')
     .description(
-      'Moves jobs, schedules and keys from one queue to another, with everything that is known of them. A job is never in both queues. Whenever it is interrupted, the same command goes on.',
+      'Moves jobs, schedules and keys from one queue to another, with their whole history. A job is never in both queues. After an interruption, the same command resumes the move.',
     )
     .option('--from <url>', 'where the jobs are; the queue of the project by default')
     .requiredOption('--to <url>', 'where they go')
-    .option('--queue <queue>', 'only this queue, with the workflows that it has jobs of', queue)
+    .option('--queue <queue>', 'only this queue, with the workflows of its jobs', queue)
     .option('--live', 'while producers and workers use both sides')
-    .option('--idle <duration>', 'with --live: end when there was nothing to move for so long (5s)', duration)
+    .option('--idle <duration>', 'with --live: end when there was nothing to move for this time (5s)', duration)
     .option('--dry-run', 'count what would be moved, and change nothing')
     .addHelpText(
       'after',
@@ -50,7 +50,7 @@ export function addMove(program: Command): void {
         const note = keyNote(options.from, options.to)
         if (note !== null) out.note(`note: ${note}`)
         const { signal } = stopRequest(
-          () => out.note('stopping: what is under way is delivered first'),
+          () => out.note('stopping: delivering what is in progress first'),
           () => process.exit(exitCodes.interrupted),
         )
         const report = await move({ ...asked, signal, onProgress: progressWriter(out) })

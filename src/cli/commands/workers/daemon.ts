@@ -38,7 +38,7 @@ export function addDaemon(program: Command): void {
     .action((options: DaemonCommandOptions, command: Command) => {
       const { grace, tick, maxOverruns, quiet = false } = options
       const given = {
-        ...givenWorkerOptions(options),
+        ...givenWorkerOptions(options, command),
         ...(grace && { grace }),
         ...(tick && { tick }),
         ...(maxOverruns !== undefined && { maxOverruns }),

@@ -63,7 +63,7 @@ export function addRun(program: Command): void {
       ),
     )
     .action((options: RunCommandOptions, command: Command) => {
-      const given = runOptions(options)
+      const given = runOptions(options, command)
       refuseWrongValues(given, 'run')
       return options.dryRun
         ? withJobs(command, (session) => plan(session, given), lookOnly)
@@ -126,7 +126,7 @@ function exitCodeOf({ dead, retried, failedSchedules }: RunReport, failOn: FailO
   return failedSchedules > 0 ? exitCodes.failed : exitCodes.ok
 }
 
-function runOptions(options: RunCommandOptions): RunOptions {
+function runOptions(options: RunCommandOptions, command: Command): RunOptions {
   const { limit, at } = options
-  return { ...givenWorkerOptions(options), ...(limit && { limit }), ...(at && { at }) }
+  return { ...givenWorkerOptions(options, command), ...(limit && { limit }), ...(at && { at }) }
 }

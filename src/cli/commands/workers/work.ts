@@ -65,7 +65,7 @@ export function addWork(program: Command): void {
 
 function work(options: WorkCommandOptions, command: Command): Promise<void> {
   const { grace, quiet = false, processes, maxJobs, maxMemory, maxTime, once = false } = options
-  const given = { ...givenWorkerOptions(options), ...(grace && { grace }) }
+  const given = { ...givenWorkerOptions(options, command), ...(grace && { grace }) }
   refuseWrongValues(given, 'work')
   if (options.watch === true)
     return withOutput(command, ({ out }) => watchWorking(out, command.optsWithGlobals<GlobalOptions>().config))

@@ -2,7 +2,7 @@ import { finalStates, jobStates } from '../../../queue/contract/job-state.ts'
 import type { TreeCounts } from '../../../queue/contract/queue-counts.ts'
 import type { JobLink, JobRecord } from '../../../queue/contract/store.ts'
 import type { Output } from '../output.ts'
-import { visible, visibleLine } from '../text.ts'
+import { plural, visible, visibleLine } from '../text.ts'
 import { stateColour } from './jobs.ts'
 
 /** A job of a workflow, and the jobs that it waits for, as far as they are stored. */
@@ -15,7 +15,7 @@ export interface TreeJob {
 export function progressLine({ total, counts }: TreeCounts): string {
   const ended = finalStates.reduce((sum, state) => sum + counts[state], 0)
   const states = jobStates.filter((state) => counts[state] > 0).map((state) => `${counts[state]} ${state}`)
-  return `${ended} of ${total} jobs have finished (${states.join(', ') || 'none is left'})`
+  return `${ended} of ${plural(total, 'job')} ${total === 1 ? 'has' : 'have'} finished (${states.join(', ') || 'none is left'})`
 }
 
 /** What a job waits for, one line each. */

@@ -37,7 +37,7 @@ const seen = new WeakSet<object>()
 
 function refuse(problems: readonly string[]): void {
   if (problems.length === 0) return
-  const message = `The charset of the transaction's connection ${problems.join('; ')}: texts would be changed on their way. Make it with charset: 'utf8mb4', and keep it so (SET NAMES utf8mb4)`
+  const message = `The charset of the transaction's connection ${problems.join('; ')}: texts would be changed in transit. Open it with charset: 'utf8mb4', and keep it so (SET NAMES utf8mb4)`
   throw new TreadleError('TRANSACTION_INVALID', message)
 }
 

@@ -16,7 +16,7 @@ const demoted = new Set([1290, 1792, 1836])
 const unreachable = new Set([...demoted, 1040, 1053, 1080, 1152, 1158, 1159, 1160, 1161, 1203, 1927, 3032, 4031])
 
 export const writableAdvice =
-  'Name the server that takes writes in the URL; where it is this one, an administrator can run: SET GLOBAL read_only = OFF;'
+  'Name the primary server in the URL; if it is this one, an administrator can run: SET GLOBAL read_only = OFF;'
 
 /** Whether a transaction that failed with this error should be retried. */
 export function isTransient(thrown: unknown): boolean {
@@ -51,7 +51,7 @@ export function mysqlFailure(thrown: unknown): TreadleError {
   const message = messageOf(thrown)
   const options = { cause: thrown }
   if (number !== undefined && demoted.has(number)) {
-    return new TreadleError('DATABASE_UNREACHABLE', `MySQL only reads: ${message}. ${writableAdvice}`, options)
+    return new TreadleError('DATABASE_UNREACHABLE', `MySQL is read-only: ${message}. ${writableAdvice}`, options)
   }
   if (number === undefined || unreachable.has(number)) {
     return new TreadleError('DATABASE_UNREACHABLE', `MySQL cannot be reached: ${message}`, options)
@@ -59,11 +59,11 @@ export function mysqlFailure(thrown: unknown): TreadleError {
   if (denied.has(number)) return new TreadleError('DATABASE_DENIED', `MySQL does not allow it: ${message}`, options)
   if (number === notLetIn) {
     const advice = 'Check the user and the password in the URL.'
-    return new TreadleError('DATABASE_FAILED', `MySQL lets nobody in with this URL: ${message} (${number}). ${advice}`, options)
+    return new TreadleError('DATABASE_FAILED', `MySQL refuses the login of this URL: ${message} (${number}). ${advice}`, options)
   }
   if (number === noDatabase) {
-    const advice = 'Check the name in the URL, or make it: CREATE DATABASE. Treadle makes its tables, and no database.'
-    return new TreadleError('DATABASE_NOT_FOUND', `The URL names a database that is not there: ${message}. ${advice}`, options)
+    const advice = 'Check the name in the URL, or create it: CREATE DATABASE. Treadle creates its tables, but no database.'
+    return new TreadleError('DATABASE_NOT_FOUND', `The URL names a database that does not exist: ${message}. ${advice}`, options)
   }
   return new TreadleError('DATABASE_FAILED', `MySQL refused: ${message} (${number})`, options)
 }

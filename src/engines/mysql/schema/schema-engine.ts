@@ -58,7 +58,7 @@ function isDeniedView(thrown: unknown): boolean {
 async function takeLock(session: SqlSession, take: string): Promise<void> {
   const [answer] = await session.all<{ got: number | null }>(take)
   if (answer?.got === 1) return
-  const message = `Another program has been at the schema for more than ${longestWaitSeconds} seconds. Try again.`
+  const message = `Another program has been migrating the schema for more than ${longestWaitSeconds} seconds. Try again.`
   throw new TreadleError('DATABASE_BUSY', message)
 }
 
@@ -70,6 +70,6 @@ async function explained(thrown: unknown, session: SqlSession): Promise<unknown>
   const [name, host] = who.login.split(/@(?=[^@]*$)/)
   const to = `ON \`${who.name}\`.* TO '${name}'@'${host}';`
   const remedy = `An administrator can run: GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER, INDEX, DROP, CREATE VIEW ${to}`
-  const less = 'Where somebody else runs "npx treadle migrate", the first four are enough.'
+  const less = 'If an administrator runs "npx treadle migrate", the first four are enough.'
   return new TreadleError('DATABASE_DENIED', `${thrown.message}. ${remedy} ${less}`, { cause: thrown.cause })
 }

@@ -22,7 +22,7 @@ const notLetIn = new Set(['28000', '28P01'])
 const noDatabase = '3D000'
 
 const writableAdvice =
-  'Name the server that takes writes in the URL; where it is this one, turn default_transaction_read_only off for the user: npx treadle doctor tells how.'
+  'Name the primary server in the URL; if it is this one, turn default_transaction_read_only off for the user: npx treadle doctor says how.'
 
 /** Whether a transaction that failed with this error should be retried. */
 export function isTransient(thrown: unknown): boolean {
@@ -59,7 +59,7 @@ export function postgresFailure(thrown: unknown): TreadleError {
   const message = messageOf(thrown)
   const options = { cause: thrown }
   if (state === readOnly)
-    return new TreadleError('DATABASE_UNREACHABLE', `PostgreSQL only reads: ${message}. ${writableAdvice}`, options)
+    return new TreadleError('DATABASE_UNREACHABLE', `PostgreSQL is read-only: ${message}. ${writableAdvice}`, options)
   if (state === undefined || unreachable.has(state)) {
     return noConnection(thrown)
   }
@@ -71,13 +71,13 @@ export function postgresFailure(thrown: unknown): TreadleError {
     const advice = 'Check the user and the password in the URL.'
     return new TreadleError(
       'DATABASE_FAILED',
-      `PostgreSQL lets nobody in with this URL: ${message} (${state}). ${advice}`,
+      `PostgreSQL refuses the login of this URL: ${message} (${state}). ${advice}`,
       options,
     )
   }
   if (state === noDatabase) {
-    const advice = 'Check the name in the URL, or make it: CREATE DATABASE. Treadle makes its tables, and no database.'
-    return new TreadleError('DATABASE_NOT_FOUND', `The URL names a database that is not there: ${message}. ${advice}`, options)
+    const advice = 'Check the name in the URL, or create it: CREATE DATABASE. Treadle creates its tables, but no database.'
+    return new TreadleError('DATABASE_NOT_FOUND', `The URL names a database that does not exist: ${message}. ${advice}`, options)
   }
   return new TreadleError('DATABASE_FAILED', `PostgreSQL refused: ${message} (${state})`, options)
 }

@@ -10,6 +10,8 @@ export async function whenReady(client: RedisClient, timeoutMs: number, place: s
   const onReady = () => heard.abort()
   const onError = (thrown: unknown) => {
     failure = thrown
+    // Another try would be denied as well.
+    if (isDenied(thrown)) heard.abort()
   }
   client.on('ready', onReady)
   client.on('error', onError)
@@ -24,5 +26,11 @@ export async function whenReady(client: RedisClient, timeoutMs: number, place: s
   if ((client.status as string) === 'ready') return
   const cause = failure === undefined ? {} : { cause: failure }
   const why = failure instanceof Error && failure.message !== '' ? `: ${failure.message}` : ''
+  if (isDenied(failure)) throw new TreadleError('DATABASE_DENIED', `Redis at ${place} denies access${why}`, cause)
   throw new TreadleError('DATABASE_UNREACHABLE', `Redis at ${place} cannot be reached${why}`, cause)
+}
+
+/** Whether the server refuses the user or the password, or gives the user too few rights. */
+export function isDenied(thrown: unknown): boolean {
+  return thrown instanceof Error && /^(NOAUTH|WRONGPASS|NOPERM)/.test(thrown.message)
 }

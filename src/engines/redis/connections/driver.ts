@@ -37,9 +37,9 @@ const common = {
 } as const
 
 /** Creates a client that is not connected yet. */
-export async function makeClient({ url, cluster, sentinel }: RedisConfig): Promise<RedisClient> {
+export async function makeClient({ url, database: db, cluster, sentinel }: RedisConfig): Promise<RedisClient> {
   const { Redis, Cluster } = await loadIoredis()
-  const { hostname, port, username, password, pathname, protocol } = new URL(url)
+  const { hostname, port, username, password, protocol } = new URL(url)
   const address = { host: hostname.replace(/^\[(.*)\]$/, '$1') || '127.0.0.1', port: Number(port || 6379) }
   const login = {
     ...(username !== '' && { username: decodeURIComponent(username) }),
@@ -51,7 +51,6 @@ export async function makeClient({ url, cluster, sentinel }: RedisConfig): Promi
     const own = { lazyConnect, enableOfflineQueue, clusterRetryStrategy: retryStrategy }
     return new Cluster([address], { ...own, redisOptions: { ...redisOptions, ...login } })
   }
-  const db = Number(pathname.replace(/^\//, '') || 0)
   if (sentinel === null) return new Redis({ ...common, ...address, ...login, db })
   const sentinels = { sentinels: [{ ...address, port: Number(port || 26379) }], name: sentinel }
   return new Redis({ ...common, ...login, ...sentinels, ...(login.tls && { enableTLSForSentinelMode: true }), db })

@@ -2,7 +2,7 @@ import { messageOf, TreadleError } from '../../../core/errors.ts'
 import { nextTurn, pause, systemClock } from '../../../core/time/clock.ts'
 import type { Need } from '../units/needs.ts'
 import type { RedisClient } from './client.ts'
-import { whenReady } from './connection.ts'
+import { isDenied, whenReady } from './connection.ts'
 import type { Script } from './script.ts'
 
 export interface RedisServerOptions {
@@ -149,7 +149,7 @@ function commandOf(need: Exclude<Need, { kind: 'field' }>): readonly [string, st
 const unsent = "Stream isn't writeable"
 
 export function closedError(): TreadleError {
-  return new TreadleError('BACKEND_CLOSED', 'The redis backend is closed. Open a new one to go on.')
+  return new TreadleError('BACKEND_CLOSED', 'The redis backend is closed. Open a new one.')
 }
 
 /** Replies of a server that cannot accept writes now, or is not the one to accept them. */
@@ -158,9 +158,9 @@ const unavailable = /^(LOADING|READONLY|CLUSTERDOWN|MASTERDOWN|TRYAGAIN|NOREPLIC
 function failureOf(thrown: unknown, place: string): TreadleError {
   const message = messageOf(thrown)
   const text = `Redis at ${place}: ${message}`
-  if (/^(NOAUTH|WRONGPASS|NOPERM)/.test(message)) return new TreadleError('DATABASE_DENIED', text, { cause: thrown })
+  if (isDenied(thrown)) return new TreadleError('DATABASE_DENIED', text, { cause: thrown })
   if (/^OOM\b/.test(message) || /-OOM/.test(message)) {
-    const advice = 'Its memory is full (maxmemory): give it more, or have jobs kept for a shorter time'
+    const advice = 'Its memory is full (maxmemory): give it more, or keep finished jobs for a shorter time'
     return new TreadleError('DATABASE_UNWRITABLE', `${text}. ${advice}`, { cause: thrown })
   }
   const isReply = (thrown as { name?: unknown } | null)?.name === 'ReplyError'

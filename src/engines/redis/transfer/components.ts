@@ -1,10 +1,11 @@
 import type { MovedUnit } from '../../../queue/contract/transfer.ts'
 import { keysOf } from '../../../queue/rules/transfer/moved-jobs.ts'
+import { Missing } from '../../../queue/units/missing.ts'
 import { readHead } from '../units/head.ts'
 import { edgeTarget, placeRoot } from '../units/loaded-links.ts'
 import type { LoadedQueue } from '../units/loaded-queue.ts'
 import { occurrenceName } from '../units/loaded-timeline.ts'
-import { field, jobNeeds, list, Missing, type Need, range } from '../units/needs.ts'
+import { field, jobNeeds, list, type Need, range } from '../units/needs.ts'
 import { type Rows, waiterOf } from '../units/rows.ts'
 
 /** Loads a job with everything it is linked to and all that leaves with those, one level of the workflow at a time. */

@@ -1,7 +1,14 @@
-import { readEnd, readEnding } from '../../../queue/model/spoilt.ts'
-import type { EdgeList, Ending, StoredEdge, StoredLinks } from '../../../queue/rules/workflows/links.ts'
+import { readDoom, readEnd, readEnding } from '../../../queue/model/spoilt.ts'
+import {
+  type Doom,
+  doomOf,
+  EdgeList,
+  type Ending,
+  type StoredEdge,
+  type StoredLinks,
+} from '../../../queue/rules/workflows/links.ts'
+import { LoadedMap } from '../../../queue/units/loaded-map.ts'
 import { isFailurePolicy } from '../../../queue/workflows/waiting.ts'
-import { LoadedMap } from './loaded-map.ts'
 import type { Rows } from './rows.ts'
 import { finiteOr, partsIn, textIn, textOrNull } from './stored-text.ts'
 
@@ -64,7 +71,7 @@ export class LoadedEdges {
 }
 
 /** The edges of one job, loaded when all of them are needed. */
-export class LoadedEdgeList implements EdgeList {
+export class LoadedEdgeList extends EdgeList {
   readonly #rows: Rows
   readonly #edges: LoadedEdges
   readonly #waiter: string
@@ -72,6 +79,7 @@ export class LoadedEdgeList implements EdgeList {
   readonly added: StoredEdge[] = []
 
   constructor(rows: Rows, edges: LoadedEdges, waiter: string) {
+    super()
     this.#rows = rows
     this.#edges = edges
     this.#waiter = waiter
@@ -142,7 +150,7 @@ export function loadedPlace(text: string, waiter: string, rows: Rows, edges: Loa
     longestWaitMs: finiteOr(longestWaitMs, 0),
     givesUpAt: finiteOr(givesUpAt, 0),
     pending: finiteOr(pending, 0),
-    doom: typeof doom === 'string' ? (edges.get(doom) ?? null) : null,
+    doom: doomIn(doom, edges),
     ending: ending === null || ending === undefined ? null : readEnding(JSON.stringify(ending)),
     edges: list,
     children,
@@ -150,15 +158,22 @@ export function loadedPlace(text: string, waiter: string, rows: Rows, edges: Loa
   return { links, text, givesUpAt: links.givesUpAt, edgeCount: finiteOr(edgeCount, 0) }
 }
 
+/** Earlier versions stored the name of the edge. */
+function doomIn(stored: unknown, edges: LoadedEdges): Doom | null {
+  if (stored === null || stored === undefined) return null
+  const edge = typeof stored === 'string' ? edges.get(stored) : undefined
+  return edge?.end == null ? readDoom(JSON.stringify(stored)) : doomOf(edge)
+}
+
 export function placeText(links: StoredLinks, edgeCount: number): string {
   const { root, parent, longestWaitMs, givesUpAt, pending, doom, ending } = links
-  const parts: readonly [string, string | null, number, number, number, string | null, Ending | null, number] = [
+  const parts: readonly [string, string | null, number, number, number, Doom | null, Ending | null, number] = [
     root,
     parent,
     longestWaitMs,
     givesUpAt,
     pending,
-    doom === null ? null : edgeName(doom),
+    doom,
     ending,
     edgeCount,
   ]

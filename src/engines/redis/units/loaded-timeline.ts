@@ -1,6 +1,7 @@
 import { readOutcomeName, readTime } from '../../../queue/model/spoilt.ts'
 import { StoredOccurrence, Timeline } from '../../../queue/rules/schedules/timeline.ts'
-import { field, Missing, type Need, range } from './needs.ts'
+import { Missing } from '../../../queue/units/missing.ts'
+import { field, type Need, range } from './needs.ts'
 import type { Rows } from './rows.ts'
 import { finiteOr, partsIn, textIn } from './stored-text.ts'
 

@@ -5,16 +5,6 @@ export type Need =
   | { readonly kind: 'range'; readonly key: string; readonly start: number; readonly stop: number }
   | { readonly kind: 'list'; readonly key: string }
 
-/** Thrown when a rule needs something that is not loaded. It is loaded, and the rule runs again from its start. */
-export class Missing extends Error {
-  readonly needs: readonly Need[]
-
-  constructor(needs: readonly Need[]) {
-    super('not loaded')
-    this.needs = needs
-  }
-}
-
 export function field(table: string, name: string): Need {
   return { kind: 'field', table, field: name }
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
+import { Missing } from '../../../queue/units/missing.ts'
 import type { RedisServer } from '../connections/server.ts'
-import { field, jobNeeds, Missing, type Need, nameOf, range } from './needs.ts'
+import { field, jobNeeds, type Need, nameOf, range } from './needs.ts'
 import { finiteOr, partsIn } from './stored-text.ts'
 
 /** A text, null, or the members of a sorted set or list. */

@@ -1,12 +1,13 @@
 import { TreadleError } from '../../../core/errors.ts'
 import { randomToken } from '../../../core/id.ts'
 import { pause, systemClock } from '../../../core/time/clock.ts'
+import { Missing } from '../../../queue/units/missing.ts'
 import type { QueueTime } from '../../servers/queue-time.ts'
 import { script } from '../connections/script.ts'
 import type { RedisServer } from '../connections/server.ts'
 import { commitScript } from '../scripts/commit.ts'
 import { LoadedQueue } from './loaded-queue.ts'
-import { Missing, type Need } from './needs.ts'
+import type { Need } from './needs.ts'
 import type { Op } from './places.ts'
 import { expectation, Rows } from './rows.ts'
 import { writesOf } from './writes.ts'
@@ -166,7 +167,7 @@ class Unit {
     this.#claim = claim
   }
 
-  attempt<Answer>(rule: Rule<Answer>): Prepared<Answer> | Missing {
+  attempt<Answer>(rule: Rule<Answer>): Prepared<Answer> | Missing<Need> {
     this.rows.begin()
     const queue = new LoadedQueue(this.rows, { now: this.#time.now(), claim: this.#claim }, this.#tails)
     try {

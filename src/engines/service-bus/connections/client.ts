@@ -57,6 +57,7 @@ export interface OutgoingMessage {
 export interface ReceivedMessage {
   readonly body: unknown
   readonly messageId?: unknown
+  readonly state?: 'active' | 'deferred' | 'scheduled'
   readonly lockToken?: string
   readonly lockedUntilUtc?: Date
   readonly deliveryCount?: number

@@ -1,7 +1,13 @@
 import { type Answer, type Steps, wait } from '../../../core/answer.ts'
 import type { UniqueUntil } from '../../../envelope/envelope.ts'
-import { digestOfKey, type JobRow, untilNumber } from '../rows/job-row.ts'
+import { untilNumber } from '../rows/job-row.ts'
 import type { SqlRow, SqlSession } from '../session.ts'
+
+/** The jobs that hold one key. */
+export interface HeldKeys {
+  readonly living?: string
+  readonly lasting?: { readonly jobId: string; readonly expiresAt: number }
+}
 
 /** The jobs that hold keys, by digest. */
 export type Holders = ReadonlyMap<string, string>
@@ -11,6 +17,23 @@ export type Holders = ReadonlyMap<string, string>
  * of a job are in that job's row, under a unique index.
  */
 export class UniqueKeys {
+  /** Who holds these keys by a job's state, and who for longer, even if that time is over. */
+  *held(session: SqlSession, digests: readonly string[]): Steps<ReadonlyMap<string, HeldKeys>> {
+    const rows = yield* wait(
+      session.all<{ held_key: string; id: string; is_lasting: number; until: number | null }>(
+        `SELECT held_key, id, 0 AS is_lasting, 0 AS until FROM {jobs} WHERE held_key IN (?)
+         UNION ALL SELECT held_key, job_id AS id, 1 AS is_lasting, until FROM {unique_keys} WHERE held_key IN (?)`,
+        [digests, digests],
+      ),
+    )
+    const held = new Map<string, HeldKeys>()
+    for (const { held_key, id, is_lasting, until } of rows) {
+      const lasting = { jobId: id, expiresAt: until ?? Number.POSITIVE_INFINITY }
+      held.set(held_key, { ...held.get(held_key), ...(is_lasting === 1 ? { lasting } : { living: id }) })
+    }
+    return held
+  }
+
   /** Those of these digests that are held, by a job's state or for longer, with the jobs that hold them. */
   *holders(session: SqlSession, digests: readonly string[], now: number): Steps<Holders> {
     if (digests.length === 0) return new Map()
@@ -62,16 +85,7 @@ export class UniqueKeys {
     return true
   }
 
-  /** For jobs that ended without ever being claimed: as if they had never been sent. */
-  *freeUnclaimed(session: SqlSession, jobs: readonly JobRow[]): Steps<void> {
-    const lasting = jobs.filter(({ unique_until }) => isLasting(unique_until))
-    for (const { id, unique_key } of lasting) {
-      const held = digestOfKey(unique_key as string)
-      yield* wait(session.run('DELETE FROM {unique_keys} WHERE held_key = ? AND job_id = ?', [held, id]))
-    }
-  }
-
-  /** For jobs that turned out not to be stored. */
+  /** For jobs that turned out not to be stored, and for those that ended without ever being claimed. */
   *free(session: SqlSession, keys: readonly Pick<LastingKey, 'held_key' | 'job_id'>[]): Steps<void> {
     for (const { held_key, job_id } of keys) {
       yield* wait(session.run('DELETE FROM {unique_keys} WHERE held_key = ? AND job_id = ?', [held_key, job_id]))

@@ -36,6 +36,13 @@ export class CountChanges {
     this.add(lane, to, jobs)
   }
 
+  /** Moves one job for each mention of a lane. Most of them are the same, so they are summed up first. */
+  moveEach(lanes: readonly number[], from: number, to: number): void {
+    const jobs = new Map<number, number>()
+    for (const lane of lanes) jobs.set(lane, (jobs.get(lane) ?? 0) + 1)
+    for (const [lane, moved] of jobs) this.move(lane, from, to, moved)
+  }
+
   get rows(): readonly LaneRow[] {
     return [...this.#changes.values()].filter(({ jobs }) => jobs !== 0)
   }

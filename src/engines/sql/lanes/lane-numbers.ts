@@ -28,6 +28,11 @@ const calculatedFrom = 2 ** 29
 /** Maximum number of lanes that are claimed from one by one; lanes created beyond that are crowded. */
 export const mostSingleLanes = 64
 
+/** False for what only someone else can have written into the column, such as a text in a SQLite file. */
+export function isLaneNumber(value: unknown): value is number {
+  return Number.isSafeInteger(value)
+}
+
 export function isCrowded({ lane }: { readonly lane: number }): boolean {
   return lane >= crowdedFrom
 }

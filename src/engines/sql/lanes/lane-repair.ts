@@ -1,7 +1,7 @@
 import { type Steps, wait } from '../../../core/answer.ts'
 import { parseIdentity } from '../../../envelope/envelope.ts'
 import type { SqlSession } from '../session.ts'
-import { crowdOf, keyColumns, type Lane, laneColumns, textOf } from './lane-numbers.ts'
+import { crowdOf, isLaneNumber, keyColumns, type Lane, laneColumns, textOf } from './lane-numbers.ts'
 
 /** What a job says about its lane. */
 interface PlacedRow {
@@ -27,6 +27,7 @@ export function* lanesOfJobs(session: SqlSession, numbers: readonly number[]): S
 function* rewritten(session: SqlSession, numbers: readonly number[], question: string): Steps<readonly Lane[]> {
   const found: Lane[] = []
   for (const number of numbers) {
+    if (!isLaneNumber(number)) continue
     const [row] = yield* wait(session.all<PlacedRow>(question, [number]))
     const lane = row === undefined ? undefined : laneOfRow(number, row)
     if (lane !== undefined) found.push(yield* written(session, lane))

@@ -218,7 +218,7 @@ async function isSoonDone(work: Promise<unknown>): Promise<boolean> {
   }
 }
 
-function laneKey({ queue, job, priority, singleInstance, group }: LaneFields, isRecurring: boolean): LaneKey {
+export function laneKey({ queue, job, priority, singleInstance, group }: LaneFields, isRecurring: boolean): LaneKey {
   return { queue, job, priority, single: +singleInstance, recurring: +isRecurring, grouped: +(group !== null) }
 }
 

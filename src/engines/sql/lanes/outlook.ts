@@ -4,6 +4,7 @@ import type { Dialect, StateIndex } from '../dialect.ts'
 import { writeToken } from '../rows/lease-token.ts'
 import { stateNumber } from '../rows/tables.ts'
 import type { SqlSession } from '../session.ts'
+import { isLaneNumber } from './lane-numbers.ts'
 
 /** What a claim must know before it begins, and what its owner must know besides the jobs it gets. */
 export interface Outlook {
@@ -65,9 +66,10 @@ export function* readOutlook(session: SqlSession, owner: string): Steps<Outlook>
 
 export function outlookOf(rows: readonly OutlookRow[]): Outlook {
   const of = (kind: string) => rows.filter((row) => row.kind === kind)
-  const first = (kind: string) => of(kind)[0]?.number ?? null
+  // SQLite lets anyone who can write to the file store a text in a column of numbers. Such a value never comes due.
+  const first = (kind: string) => of(kind).find(({ number }) => typeof number === 'number')?.number ?? null
   return {
-    readyLanes: of('ready').map(({ number }) => number as number),
+    readyLanes: of('ready').flatMap(({ number }) => (isLaneNumber(number) ? [number] : [])),
     hasCrowd: first('crowd') !== null,
     cancelled: of('cancelled').map(({ text, number, claim }) => writeToken(text as string, number as number, claim as string)),
     dueAt: first('due'),

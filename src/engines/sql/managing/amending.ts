@@ -1,28 +1,21 @@
 import { type Steps, wait } from '../../../core/answer.ts'
-import { isSameSeal, type Seal } from '../../../envelope/envelope.ts'
-import type { AmendAnswer, Amendment, JobChange, Rejection, Rescheduling } from '../../../queue/contract/store.ts'
+import type { AmendAnswer, JobChange } from '../../../queue/contract/store.ts'
 import type { QueueTime } from '../../servers/queue-time.ts'
-import type { Lane, Lanes } from '../lanes/lanes.ts'
-import { type JobRow, type JobChange as RowChange, stateAfter, withError } from '../rows/job-row.ts'
-import { isJobId, movedFrom } from '../rows/lease-token.ts'
-import type { LoadedJobs } from '../rows/loaded-jobs.ts'
-import { stateNumber } from '../rows/tables.ts'
+import type { Lanes } from '../lanes/lanes.ts'
+import { isJobId } from '../rows/lease-token.ts'
 import type { SqlDatabase, SqlSession } from '../session.ts'
-import type { Transactions } from '../transactions/transactions.ts'
+import type { LoadedQueue } from '../units/loaded-queue.ts'
+import { needs } from '../units/needs.ts'
+import { NewLanes } from '../units/new-lanes.ts'
+import type { Units } from '../units/units.ts'
 
 export interface AmendingParts {
   readonly database: SqlDatabase
-  readonly transactions: Transactions
+  readonly units: Units
   readonly lanes: Lanes
   /** Another connection, for when the transaction may see an old snapshot of the database. */
   readonly beside?: SqlSession
 }
-
-/** By amendment: the lane that its job will move to. */
-type Places = ReadonlyMap<JobChange, Lane>
-
-/** What jobs carry, after the amendments made so far. */
-type Seals = Map<string, Seal>
 
 /** Gives waiting jobs a new payload, time and place, or rejects them; jobs in other states only if that is asked for. */
 export class Amending {
@@ -33,38 +26,33 @@ export class Amending {
   }
 
   *amend(changes: readonly JobChange[], time: QueueTime): Steps<readonly AmendAnswer[]> {
-    const placed = yield* this.#placed(changes.filter((change): change is Amendment => 'envelope' in change))
-    const ids = changes.filter((change) => mayExist(change, placed)).map(({ id }) => id)
-    if (ids.length === 0) return changes.map(() => 'missing')
-    return yield* this.#parts.transactions.withJobs(ids, time, function* (hand) {
-      const expecting = changes.filter((change) => mayExist(change, placed) && 'expected' in change && change.expected !== null)
-      const seals = yield* sealsOf(
-        hand.session,
-        expecting.map(({ id }) => id),
-      )
-      return changes.map((change) => (mayExist(change, placed) ? changeOne(hand, change, placed, seals) : 'missing'))
-    })
-  }
-
-  /** The lanes that the jobs will move to; none for jobs that do not exist. */
-  *#placed(amendments: readonly Amendment[]): Steps<Places> {
-    const { lanes } = this.#parts
-    const ids = amendments.map(({ id }) => id).filter(isJobId)
-    if (ids.length === 0) return new Map()
-    const schedules = yield* this.#schedulesOf(ids)
-    const place = function* (isRecurring: boolean) {
+    const { units } = this.#parts
+    const amendments = changes.filter((change) => 'envelope' in change)
+    const schedules = yield* this.#schedulesOf(amendments.map(({ id }) => id).filter(isJobId))
+    const lanes = new NewLanes(this.#parts.lanes)
+    for (const isRecurring of [false, true]) {
       const meant = amendments.filter(({ id }) => schedules.has(id) && (schedules.get(id) !== null) === isRecurring)
-      const found = yield* lanes.of(
-        meant.map(({ envelope }) => envelope),
-        isRecurring,
-      )
-      return meant.map((amendment, index) => [amendment, found[index] as Lane] as const)
+      const envelopes = meant.map(({ envelope }) => envelope)
+      if (envelopes.length > 0) yield* lanes.prepare(envelopes, isRecurring)
     }
-    return new Map([...(yield* place(false)), ...(yield* place(true))])
+    // A job that has appeared since then is left alone: its lane is not known.
+    const known = changes.filter((change) => !('envelope' in change) || schedules.has(change.id))
+    const due = known.map((change) => dueChange(change, time))
+    const sealed = due.flatMap((change) => ('expected' in change && change.expected !== null ? [change.id] : []))
+    const rule = (queue: LoadedQueue) => {
+      const compared = sealed.filter((id) => queue.job(id) !== undefined)
+      queue.want(needs('seal', compared))
+      return queue.rules.managing.amend(due)
+    }
+    const ids = due.map(({ id }) => id)
+    const answers = ids.length === 0 ? [] : (yield* units.run(ids, time, rule, lanes)).answer
+    const byChange = new Map(known.map((change, index) => [change, answers[index] as AmendAnswer]))
+    return changes.map((change) => byChange.get(change) ?? 'missing')
   }
 
   /** The schedules of the jobs that exist. */
   *#schedulesOf(ids: readonly string[]): Steps<ReadonlyMap<string, string | null>> {
+    if (ids.length === 0) return new Map()
     const { database, beside } = this.#parts
     const question = 'SELECT id, schedule FROM {jobs} WHERE id IN (?)'
     const rows = yield* wait(database.all<{ id: string; schedule: string | null }>(question, [ids]))
@@ -75,69 +63,8 @@ export class Amending {
   }
 }
 
-function mayExist(change: JobChange, places: Places): boolean {
-  return 'envelope' in change ? places.has(change) : isJobId(change.id)
-}
-
-function changeOne(hand: LoadedJobs, change: JobChange, places: Places, seals: Seals): AmendAnswer {
-  if ('runAt' in change) return rescheduleOne(hand, change)
-  if ('error' in change) return rejectOne(hand, change, seals.get(change.id))
-  return amendOne(hand, change, places.get(change) as Lane, seals)
-}
-
-function rescheduleOne(hand: LoadedJobs, { id, runAt }: Rescheduling): AmendAnswer {
-  const row = hand.get(id)
-  if (row === undefined) return 'missing'
-  if (row.state > stateNumber.running) return 'ended'
-  if (row.state === stateNumber.running) return 'claimed'
-  const run_at = hand.dueAt(runAt)
-  hand.change(id, { state: row.state === stateNumber.blocked ? row.state : stateAfter(run_at - hand.now), run_at })
-  return 'moved'
-}
-
-function amendOne(hand: LoadedJobs, amendment: Amendment, lane: Lane, seals: Seals): AmendAnswer {
-  const { id, expected, envelope, inAnyState, keepsTime } = amendment
-  const row = hand.get(id)
-  if (row === undefined) return 'missing'
-  if (row.state > stateNumber.running && inAnyState !== true) return 'ended'
-  if (row.state === stateNumber.running && inAnyState !== true) return 'claimed'
-  const seal = seals.get(id)
-  if (expected !== null && (seal === undefined || !isSameSeal(seal, expected))) return 'changed'
-  const { group, identity, payload, signature } = envelope
-  const runAt = keepsTime === true ? row.run_at : hand.dueAt(envelope.runAt)
-  const state = row.state >= stateNumber.blocked ? row.state : stateAfter(runAt - hand.now)
-  const change: RowChange = { lane: lane.lane, grp: group ?? '', state, run_at: runAt, identity, payload, signature }
-  const isElsewhere = state === stateNumber.running && lane.lane !== row.lane
-  hand.change(id, isElsewhere ? { ...change, ...heldElsewhere(row) } : change)
-  seals.set(id, { identity, payload, signature })
-  return 'amended'
-}
-
-/**
- * The worker that holds the job has a token that names the old lane. The job becomes linked, because the end of a linked job is
- * counted in the lane of its row.
- */
-function heldElsewhere({ lane, token }: JobRow): RowChange {
-  return { linked: 1, token: movedFrom(lane, token as string) }
-}
-
-function rejectOne(hand: LoadedJobs, { id, expected, error }: Rejection, seal: Seal | undefined): AmendAnswer {
-  const row = hand.get(id)
-  if (row === undefined || seal === undefined) return 'missing'
-  if (row.state > stateNumber.running) return 'ended'
-  if (row.state === stateNumber.running) return 'claimed'
-  if (!isSameSeal(seal, expected)) return 'changed'
-  const errors = withError(row.errors, error)
-  hand.change(id, { state: stateNumber.dead, finished_at: hand.now, reason: 'rejected', result: null, errors })
-  return 'rejected'
-}
-
-/**
- * For jobs whose amendments have expectations. Their rows are already locked; locking them again returns their current contents.
- */
-function* sealsOf(session: SqlSession, ids: readonly string[]): Steps<Seals> {
-  if (ids.length === 0) return new Map()
-  const question = 'SELECT id, identity, payload, signature FROM {jobs} WHERE id IN (?) ORDER BY id FOR UPDATE'
-  const rows = yield* wait(session.all<Seal & { readonly id: string }>(question, [ids]))
-  return new Map(rows.map(({ id, ...seal }) => [id, seal]))
+function dueChange(change: JobChange, time: QueueTime): JobChange {
+  if ('runAt' in change) return { ...change, runAt: time.dueAt(change.runAt) }
+  if (!('envelope' in change)) return change
+  return { ...change, envelope: { ...change.envelope, runAt: time.dueAt(change.envelope.runAt) } }
 }

@@ -1,43 +1,30 @@
 import { type Steps, wait } from '../../../core/answer.ts'
 import { pausedIn, pausedKey } from '../../../queue/claiming/pausing.ts'
-import {
-  type Cancellation,
-  noCancellation,
-  type Pausable,
-  type Paused,
-  type ProgressReport,
-} from '../../../queue/contract/store.ts'
+import type { Cancellation, JobStore, Pausable, Paused, ProgressReport } from '../../../queue/contract/store.ts'
+import type { Rules } from '../../../queue/rules/assembly.ts'
 import type { QueueTime } from '../../servers/queue-time.ts'
-import { unresulted } from '../rows/job-row.ts'
-import { heldAs, isJobId, readToken } from '../rows/lease-token.ts'
+import { heldAs, readToken } from '../rows/lease-token.ts'
 import { stateNumber } from '../rows/tables.ts'
 import type { SqlDatabase } from '../session.ts'
-import { cancelledAt } from '../settling/settling.ts'
-import type { Transactions } from '../transactions/transactions.ts'
+import type { Units } from '../units/units.ts'
 
 /** Changes jobs and queues at a user's request. */
 export class Changing {
   readonly #database: SqlDatabase
-  readonly #transactions: Transactions
+  readonly #units: Units
 
-  constructor(database: SqlDatabase, transactions: Transactions) {
+  constructor(database: SqlDatabase, units: Units) {
     this.#database = database
-    this.#transactions = transactions
+    this.#units = units
   }
 
-  *cancel(id: string, time: QueueTime): Steps<Cancellation> {
-    if (!isJobId(id)) return noCancellation
-    return yield* this.#transactions.changeJobs<Cancellation>([id], time, (hand) => {
-      const row = hand.get(id)
-      if (row === undefined) return noCancellation
-      if (row.state > stateNumber.running) return { ...noCancellation, ended: 1 }
-      if (row.state === stateNumber.running) {
-        hand.change(id, { cancel: 1 })
-        return { ...noCancellation, requested: 1 }
-      }
-      hand.change(id, { ...cancelledAt(hand.now), ...unresulted })
-      return { ...noCancellation, cancelled: 1 }
-    })
+  cancel(id: string, time: QueueTime): Steps<Cancellation> {
+    return this.#decide([id], time, ({ managing }) => managing.cancel(id))
+  }
+
+  /** If a job with the same key is sent at the same time, the transaction is retried, so that one of them comes first. */
+  retry(ids: readonly string[], time: QueueTime): Steps<Awaited<ReturnType<JobStore['retry']>>> {
+    return this.#decide(ids, time, ({ managing }) => managing.retry(ids))
   }
 
   /** The last report of each lease counts. */
@@ -70,5 +57,9 @@ export class Changing {
   *paused(): Steps<Paused> {
     const rows = yield* wait(this.#database.all<{ queue: string }>('SELECT queue FROM {paused} ORDER BY queue'))
     return pausedIn(rows.map(({ queue }) => queue))
+  }
+
+  *#decide<Value>(ids: readonly string[], time: QueueTime, decide: (rules: Rules) => Value): Steps<Value> {
+    return (yield* this.#units.run(ids, time, ({ rules }) => decide(rules))).answer
   }
 }

@@ -1,18 +1,19 @@
 import { type Steps, wait } from '../../../core/answer.ts'
+import type { FinalState } from '../../../queue/contract/job-state.ts'
 import type { RemoveFilter } from '../../../queue/contract/store.ts'
 import type { QueueTime } from '../../servers/queue-time.ts'
 import { type ChosenLanes, chosenLanes } from '../lanes/lane-choice.ts'
 import { isJobId } from '../rows/lease-token.ts'
 import { stateNumber } from '../rows/tables.ts'
 import type { SqlDatabase, SqlValue } from '../session.ts'
-import type { Transactions } from '../transactions/transactions.ts'
+import type { Units } from '../units/units.ts'
 
 /** Maximum number of jobs to lock together, so that others do not wait long. */
 const jobsPerTransaction = 1_000
 
 export interface RemovingParts {
   readonly database: SqlDatabase
-  readonly transactions: Transactions
+  readonly units: Units
 }
 
 /** Deletes ended jobs. */
@@ -32,7 +33,7 @@ export class Removing {
     while (removed < filter.limit) {
       const limit = Math.min(filter.limit - removed, jobsPerTransaction)
       const doomed = yield* this.#doomed({ ...filter, limit }, ids, lanes)
-      if (doomed.length > 0) removed += yield* this.#removeEnded(doomed, stateNumber[filter.state], time)
+      if (doomed.length > 0) removed += yield* this.#removeEnded(doomed, filter.state, time)
       if (doomed.length < limit) break
     }
     return removed
@@ -69,11 +70,12 @@ export class Removing {
   }
 
   /** A job may have been put back or deleted since it was found. */
-  #removeEnded(ids: readonly string[], state: number, time: QueueTime): Steps<number> {
-    return this.#parts.transactions.changeJobs(ids, time, (hand) => {
-      const ended = ids.flatMap((id) => hand.get(id) ?? []).filter((row) => row.state === state)
-      for (const { id } of ended) hand.remove(id)
+  *#removeEnded(ids: readonly string[], state: FinalState, time: QueueTime): Steps<number> {
+    const { answer } = yield* this.#parts.units.run(ids, time, (queue) => {
+      const ended = ids.flatMap((id) => queue.job(id) ?? []).filter((job) => job.state === state)
+      for (const job of ended) queue.rules.jobs.delete(job)
       return ended.length
     })
+    return answer
   }
 }

@@ -1,7 +1,7 @@
 import { type Answer, wait } from '../../../core/answer.ts'
 import type { BucketKey, RollupRows, StoredBucket } from '../../../queue/statistics/rollups.ts'
 import type { SqlDatabase } from '../session.ts'
-import { lockMutex } from '../transactions/transactions.ts'
+import { lockMutex } from '../transactions/mutexes.ts'
 
 /** One row per bucket. One program at a time writes them, separately from job transactions. */
 export class SqlRollupRows implements RollupRows {

@@ -11,9 +11,8 @@ import type { Rates } from '../limits/rates.ts'
 import { scheduleParts } from '../schedules/schedule-store.ts'
 import type { Sending } from '../sending/sending.ts'
 import type { SqlDatabase } from '../session.ts'
-import { Replaying } from '../settling/replaying.ts'
 import type { Stepped } from '../stepped.ts'
-import type { Transactions } from '../transactions/transactions.ts'
+import type { Units } from '../units/units.ts'
 import type { Mending } from '../workflows/mending.ts'
 import type { Trees } from '../workflows/trees.ts'
 import { Amending } from './amending.ts'
@@ -28,7 +27,7 @@ import { Workers } from './workers.ts'
 
 export interface StoreParts {
   readonly database: SqlDatabase
-  readonly transactions: Transactions
+  readonly units: Units
   readonly lanes: Lanes
   readonly counts: Counts
   readonly rates: Rates
@@ -43,12 +42,11 @@ export interface StoreParts {
 
 /** Reads the queue and changes what waits in it. */
 export function sqlStore(parts: StoreParts): Stepped<JobStore> {
-  const { database, transactions, trees, time, wake } = parts
+  const { database, units, trees, time, wake } = parts
   const looking = new Looking(parts)
   const removing = new Removing(parts)
-  const changing = new Changing(database, transactions)
+  const changing = new Changing(database, units)
   const amending = new Amending(parts)
-  const replaying = new Replaying(parts)
   const holding = new Holding(parts)
   const workers = new Workers(database)
   const logs = new Logs(database)
@@ -70,7 +68,7 @@ export function sqlStore(parts: StoreParts): Stepped<JobStore> {
     leases: (filter) => ('ids' in filter ? looking.leasesOf(filter.ids) : looking.leases(filter.owners)),
     cancel: (id, { tree = false } = {}) => waking(tree ? trees.cancel(id, time) : changing.cancel(id, time)),
     amend: (changes) => waking(amending.amend(changes, time)),
-    retry: (ids) => waking(replaying.retry(ids, time)),
+    retry: (ids) => waking(changing.retry(ids, time)),
     remove: (filter) => removing.remove(filter, time),
     report: (reports) => changing.report(reports),
     links: (id) => trees.links(id),

@@ -1,6 +1,4 @@
 import { digest } from '../../../core/text/digest.ts'
-import type { AttemptError } from '../../../queue/contract/failure.ts'
-import { readErrors } from '../../../queue/model/spoilt.ts'
 import { type ColumnName, stateNumber } from './tables.ts'
 
 export { scopedKey, unscopedKey } from '../../../queue/model/unique-key.ts'
@@ -28,6 +26,8 @@ export interface JobRow {
   readonly reason: string | null
   readonly errors: string | null
   readonly linked: number
+  readonly number: number | null
+  readonly created_at: number
 }
 
 /** One less than the maximum of the column, so that no value written there can make a claim fail. */
@@ -60,11 +60,12 @@ export const rowColumns = [
   'reason',
   'errors',
   'linked',
+  'number',
+  'created_at',
 ] as const satisfies readonly (ColumnName<'jobs'> & keyof JobRow)[]
 
 /** Further columns that a change may set: what the job carries. */
 export interface CarriedColumns {
-  readonly created_at: number
   readonly identity: string
   readonly payload: string
   readonly signature: string | null
@@ -75,9 +76,6 @@ export interface CarriedColumns {
 }
 
 export type JobChange = Partial<Omit<JobRow, 'id'> & CarriedColumns>
-
-/** Changes that release a job from its lease. */
-export const unleased = { lease_until: null, cancel: 0 } as const
 
 /** For a job that did not succeed, or that is to run again. */
 export const unresulted = { result: null, seal: null } as const
@@ -99,22 +97,6 @@ export function digestOfKey(scopedKey: string): string {
   return digest(scopedKey)
 }
 
-const keptErrors = 20
-
-/** The history with one more error at the end; the oldest is dropped if there are too many. */
-export function withError(errors: string | null, error: AttemptError): string {
-  return JSON.stringify([...readErrors(errors), error].slice(-keptErrors))
-}
-
 export function rowEnded({ state }: Pick<JobRow, 'state'>): boolean {
   return state >= stateNumber.succeeded
-}
-
-export function lastErrorOf(errors: string | null): string | null {
-  return readErrors(errors).at(-1)?.message ?? null
-}
-
-/** The state of a job that is to run after this delay. */
-export function stateAfter(delayMs: number): number {
-  return delayMs > 0 ? stateNumber.scheduled : stateNumber.ready
 }

@@ -10,8 +10,8 @@ export interface Token {
 
 /** `held` is what the job's row says about its lease. */
 export function writeToken(id: string, lane: number, held: string): string {
-  const [claim, from = lane] = held.split('.')
-  return `${id}.${from}.${claim}`
+  const dot = held.indexOf('.')
+  return dot < 0 ? `${id}.${lane}.${held}` : `${id}.${held.slice(dot + 1)}.${held.slice(0, dot)}`
 }
 
 /**
@@ -33,16 +33,16 @@ export function claimOf(held: string | null): string | null {
 }
 
 export function readToken(text: string): Token | undefined {
-  const [id, lane, claim, ...rest] = text.split('.')
-  if (id === undefined || lane === undefined || claim === undefined || rest.length > 0) return undefined
-  if (!isJobId(id) || !madeHere.test(claim)) return undefined
+  const [, id, lane, claim] = shape.exec(text) ?? []
+  if (id === undefined || lane === undefined || claim === undefined) return undefined
   const number = Number(lane)
   return Number.isSafeInteger(number) ? { id, lane: number, claim } : undefined
 }
 
-/** A claim is a random token, and its text goes into statements unquoted. */
-const madeHere = /^[\w-]{22}$/
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+const uuidText = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'
+const uuid = new RegExp(`^${uuidText}$`)
+/** An id, a lane, and a claim: a random token, whose text goes into statements unquoted. */
+const shape = new RegExp(`^(${uuidText})\\.([^.]*)\\.([\\w-]{22})$`)
 
 /** Engines reject any other text as an id, and no job has one. */
 export function isJobId(text: string): boolean {

@@ -4,7 +4,7 @@ import type { QueueTime } from '../../servers/queue-time.ts'
 import type { Sending } from '../sending/sending.ts'
 import type { SqlDatabase } from '../session.ts'
 import type { Stepped } from '../stepped.ts'
-import type { Transactions } from '../transactions/transactions.ts'
+import type { Units } from '../units/units.ts'
 import { Occurrences } from './occurrences.ts'
 import { changesAfter } from './schedule-changes.ts'
 import { ScheduleRevision } from './schedule-revision.ts'
@@ -13,7 +13,7 @@ import { Unended } from './unended.ts'
 
 export interface ScheduleStoreParts {
   readonly database: SqlDatabase
-  readonly transactions: Transactions
+  readonly units: Units
   readonly sending: Sending
   readonly time: QueueTime
 }
@@ -25,13 +25,13 @@ export interface ScheduleParts {
 
 /** Schedules and their occurrences. `waking` wakes workers after the given work. */
 export function scheduleParts(
-  { database, transactions, sending, time }: ScheduleStoreParts,
+  { database, units, sending, time }: ScheduleStoreParts,
   waking: <Value>(work: Steps<Value>) => Steps<Value>,
 ): ScheduleParts {
   const revision = new ScheduleRevision()
-  const unended = new Unended(database, transactions)
+  const unended = new Unended(database, units)
   const occurrences = new Occurrences({ database, sending, revision })
-  const schedules = new Schedules({ database, transactions, revision, unended })
+  const schedules = new Schedules({ database, units, revision, unended })
   const store: Stepped<ScheduleStore> = {
     register: (entries) => schedules.register(entries, time),
     change: (name, change) => schedules[change](name, time),

@@ -1,17 +1,16 @@
 import { type Answer, type Steps, wait } from '../../../core/answer.ts'
 import type { ScheduleEntry, ScheduleFilter, ScheduleRecord, ScheduleStanding } from '../../../queue/contract/schedule-store.ts'
 import type { QueueTime } from '../../servers/queue-time.ts'
-import type { LoadedJobs } from '../rows/loaded-jobs.ts'
 import { type DefinitionRow, definitionOf, type OccurrenceRow, occurrenceColumns, occurrenceOf } from '../rows/schedule-record.ts'
 import type { SqlDatabase, SqlSession } from '../session.ts'
-import type { Transactions } from '../transactions/transactions.ts'
+import type { Unit, Units } from '../units/units.ts'
 import type { ScheduleRevision } from './schedule-revision.ts'
 import type { Unended } from './unended.ts'
 import { withdraw } from './withdrawing.ts'
 
 export interface SchedulesParts {
   readonly database: SqlDatabase
-  readonly transactions: Transactions
+  readonly units: Units
   readonly revision: ScheduleRevision
   readonly unended: Unended
 }
@@ -33,49 +32,49 @@ export class Schedules {
     if (entries.length === 0) return
     const names = [...new Set(entries.map(({ name }) => name))]
     if (changesOf(entries, yield* wait(known(database, names)), time.now()).length === 0) return
-    yield* this.#change(time, function* (hand, revision) {
-      const changed = changesOf(entries, yield* wait(known(hand.session, names)), hand.now)
+    yield* this.#change(time, function* (unit, revision) {
+      const changed = changesOf(entries, yield* wait(known(unit.session, names)), unit.now)
       if (changed.length === 0) return 0
       const rows = changed.map((row, index) => ({ ...row, revision: revision + 1 + index }))
       const columns = ['expression', 'timezone', 'version', 'definition', 'signature', 'since', 'revision'] as const
-      yield* wait(hand.session.upsert('schedules', ['name', ...columns], rows, ['name'], columns))
+      yield* wait(unit.session.upsert('schedules', ['name', ...columns], rows, ['name'], columns))
       const changedNames = changed.map(({ name }) => name)
-      yield* wait(hand.session.run('DELETE FROM {removed_schedules} WHERE name IN (?)', [changedNames]))
-      yield* withdraw(hand, changedNames)
+      yield* wait(unit.session.run('DELETE FROM {removed_schedules} WHERE name IN (?)', [changedNames]))
+      yield* withdraw(unit, changedNames)
       return changed.length
     })
   }
 
   pause(name: string, time: QueueTime): Steps<boolean> {
-    return this.#changeOne(name, time, function* (hand, { paused_at }, revision) {
+    return this.#changeOne(name, time, function* (unit, { paused_at }, revision) {
       if (paused_at !== null) return 0
       const pause = 'UPDATE {schedules} SET paused_at = ?, revision = ? WHERE name = ?'
-      yield* wait(hand.session.run(pause, [hand.now, revision + 1, name]))
-      yield* withdraw(hand, [name])
+      yield* wait(unit.session.run(pause, [unit.now, revision + 1, name]))
+      yield* withdraw(unit, [name])
       return 1
     })
   }
 
   /** A schedule that is not paused has been running without a break, and keeps running. */
   resume(name: string, time: QueueTime): Steps<boolean> {
-    return this.#changeOne(name, time, function* (hand, { paused_at }, revision) {
+    return this.#changeOne(name, time, function* (unit, { paused_at }, revision) {
       if (paused_at === null) return 0
       const resume = 'UPDATE {schedules} SET paused_at = NULL, since = ?, revision = ? WHERE name = ?'
-      yield* wait(hand.session.run(resume, [hand.now, revision + 1, name]))
+      yield* wait(unit.session.run(resume, [unit.now, revision + 1, name]))
       return 1
     })
   }
 
   remove(name: string, time: QueueTime): Steps<boolean> {
     const { unended } = this.#parts
-    return this.#changeOne(name, time, function* (hand, _, revision) {
-      yield* withdraw(hand, [name])
-      yield* unended.skipAll(hand, name, 'its schedule was removed')
-      yield* wait(hand.session.run('DELETE FROM {occurrences} WHERE schedule = ?', [name]))
-      yield* wait(hand.session.run('DELETE FROM {schedules} WHERE name = ?', [name]))
-      const removed = { name, revision: revision + 1, removed_at: hand.now }
+    return this.#changeOne(name, time, function* (unit, _, revision) {
+      yield* withdraw(unit, [name])
+      yield* unended.skipAll(unit, name, 'its schedule was removed')
+      yield* wait(unit.session.run('DELETE FROM {occurrences} WHERE schedule = ?', [name]))
+      yield* wait(unit.session.run('DELETE FROM {schedules} WHERE name = ?', [name]))
+      const removed = { name, revision: revision + 1, removed_at: unit.now }
       const columns = ['revision', 'removed_at'] as const
-      yield* wait(hand.session.upsert('removed_schedules', ['name', ...columns], [removed], ['name'], columns))
+      yield* wait(unit.session.upsert('removed_schedules', ['name', ...columns], [removed], ['name'], columns))
       return 1
     })
   }
@@ -117,13 +116,13 @@ export class Schedules {
   *#changeOne(
     name: string,
     time: QueueTime,
-    work: (hand: LoadedJobs, schedule: KnownRow, revision: number) => Steps<number>,
+    work: (unit: Unit, schedule: KnownRow, revision: number) => Steps<number>,
   ): Steps<boolean> {
     let isKnown = false
-    yield* this.#change(time, function* (hand, revision) {
-      const [schedule] = yield* wait(known(hand.session, [name]))
+    yield* this.#change(time, function* (unit, revision) {
+      const [schedule] = yield* wait(known(unit.session, [name]))
       isKnown = schedule !== undefined
-      return schedule === undefined ? 0 : yield* work(hand, schedule, revision)
+      return schedule === undefined ? 0 : yield* work(unit, schedule, revision)
     })
     return isKnown
   }
@@ -132,14 +131,14 @@ export class Schedules {
    * Jobs that are withdrawn may be part of workflows, so the links mutex is taken first. `work` returns how many schedules it
    * changed: each gets its own revision, starting after the one passed to it.
    */
-  *#change(time: QueueTime, work: (hand: LoadedJobs, revision: number) => Steps<number>): Steps<void> {
-    const { transactions, revision } = this.#parts
-    const change = function* (hand: LoadedJobs): Steps<void> {
-      const before = yield* revision.hold(hand.session)
-      const changes = yield* work(hand, before)
-      if (changes > 0) yield* revision.advance(hand.session, changes)
+  *#change(time: QueueTime, work: (unit: Unit, revision: number) => Steps<number>): Steps<void> {
+    const { units, revision } = this.#parts
+    const change = function* (unit: Unit): Steps<void> {
+      const before = yield* revision.hold(unit.session)
+      const changes = yield* work(unit, before)
+      if (changes > 0) yield* revision.advance(unit.session, changes)
     }
-    yield* wait(transactions.alone(time, change))
+    yield* wait(units.alone(time, change))
   }
 }
 

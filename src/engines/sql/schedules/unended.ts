@@ -1,11 +1,10 @@
 import { type Steps, wait } from '../../../core/answer.ts'
 import type { Neighbours, OccurrenceKey, SkipRequest } from '../../../queue/contract/schedule-store.ts'
 import type { QueueTime } from '../../servers/queue-time.ts'
-import type { JobRow } from '../rows/job-row.ts'
-import type { LoadedJobs } from '../rows/loaded-jobs.ts'
 import { stateNumber } from '../rows/tables.ts'
 import type { SqlDatabase, SqlSession, SqlValue } from '../session.ts'
-import type { Transactions } from '../transactions/transactions.ts'
+import type { LoadedQueue } from '../units/loaded-queue.ts'
+import type { Unit, Units } from '../units/units.ts'
 
 /** Waiting occurrences begin in order. One that has begun behind this many that have not is not looked for. */
 const mostWaiting = 100
@@ -13,11 +12,11 @@ const mostWaiting = 100
 /** Occurrences whose jobs have not ended: how they relate to each other, and how to end those that should not run. */
 export class Unended {
   readonly #database: SqlDatabase
-  readonly #transactions: Transactions
+  readonly #units: Units
 
-  constructor(database: SqlDatabase, transactions: Transactions) {
+  constructor(database: SqlDatabase, units: Units) {
     this.#database = database
-    this.#transactions = transactions
+    this.#units = units
   }
 
   *neighbours({ schedule, at }: OccurrenceKey, time: QueueTime): Steps<Neighbours> {
@@ -51,12 +50,13 @@ export class Unended {
         ])
       : yield* unbegun(this.#database, schedule, isLate, [before])
     if (ids.length === 0) return 0
-    return yield* this.#transactions.withJobs(ids, time, (hand) => skip(hand, ids, why))
+    return (yield* this.#units.run(ids, time, (queue) => skip(queue, ids, why))).answer
   }
 
   /** For a schedule that is being removed: nothing would run its remaining jobs. */
-  *skipAll(hand: LoadedJobs, schedule: string, why: string): Steps<void> {
-    yield* skip(hand, yield* unbegun(hand.session, schedule), why)
+  *skipAll(unit: Unit, schedule: string, why: string): Steps<void> {
+    const ids = yield* unbegun(unit.session, schedule)
+    yield* unit.decide(ids, (queue) => skip(queue, ids, why))
   }
 }
 
@@ -78,9 +78,11 @@ function* unbegun(
   return rows.map(({ job_id }) => job_id)
 }
 
-function* skip(hand: LoadedJobs, ids: readonly string[], why: string): Steps<number> {
-  const waiting = (yield* hand.lock(ids)).filter(isUnbegun)
-  for (const { id } of waiting) hand.change(id, { state: stateNumber.skipped, finished_at: hand.now, reason: why })
+function skip({ rules: { jobs }, now }: LoadedQueue, ids: readonly string[], why: string): number {
+  const waiting = ids
+    .flatMap((id) => jobs.get(id) ?? [])
+    .filter(({ state, startedAt }) => (state === 'ready' || state === 'scheduled') && startedAt === null)
+  for (const job of waiting) jobs.move(job, 'skipped', { reason: why, finishedAt: now })
   return waiting.length
 }
 
@@ -92,8 +94,4 @@ function isSeen(schedule: string, at: string): string {
   return `(EXISTS (SELECT 1 FROM {occurrences} AS coming WHERE coming.schedule = ${schedule} AND coming.at > ?)
     OR EXISTS (SELECT 1 FROM {occurrences} AS later
       WHERE later.schedule = ${schedule} AND later.at >= ${at} AND later.stored_at >= ${at}))`
-}
-
-function isUnbegun({ state, started_at }: JobRow): boolean {
-  return (state === stateNumber.ready || state === stateNumber.scheduled) && started_at === null
 }

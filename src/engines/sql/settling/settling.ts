@@ -1,37 +1,23 @@
 import { type Steps, wait } from '../../../core/answer.ts'
-import type { Envelope } from '../../../envelope/envelope.ts'
 import { heldAlone } from '../../../queue/claiming/handling.ts'
 import type { Settlement, SettleReceipt } from '../../../queue/contract/contract.ts'
 import type { QueueTime } from '../../servers/queue-time.ts'
-import type { OnceMarks } from '../keys/once-marks.ts'
 import { type Counts, lanesIn } from '../lanes/counts.ts'
-import type { Lane, Lanes } from '../lanes/lanes.ts'
-import { type JobChange, type JobRow, stateAfter, unleased, unresulted, withError } from '../rows/job-row.ts'
+import type { Lanes } from '../lanes/lanes.ts'
 import { claimOf, readToken, type Token } from '../rows/lease-token.ts'
-import type { LoadedJobs } from '../rows/loaded-jobs.ts'
-import { isRunning, stateNumber } from '../rows/tables.ts'
+import { isRunning } from '../rows/tables.ts'
 import type { SqlDatabase, SqlSession } from '../session.ts'
 import type { Shortcuts } from '../shortcuts.ts'
-import type { Transactions } from '../transactions/transactions.ts'
+import type { LoadedQueue } from '../units/loaded-queue.ts'
+import { NewLanes } from '../units/new-lanes.ts'
+import type { Units } from '../units/units.ts'
 import { UnconfirmedSettlements } from './unconfirmed-settlements.ts'
-
-type Again = Extract<Settlement, { readonly kind: 'again' }>
-
-/** With the lane for a job that is to run again. */
-export type PlacedSettlement = Exclude<Settlement, Again> | (Again & { readonly lane: Lane })
-
-/** The part of workflows that takes part in ending a lease. */
-export interface LinkedSettling {
-  settle(hand: LoadedJobs, row: JobRow, settlement: PlacedSettlement): Steps<SettleReceipt>
-}
 
 export interface SettlingParts {
   readonly database: SqlDatabase
-  readonly transactions: Transactions
+  readonly units: Units
   readonly lanes: Lanes
   readonly counts: Counts
-  readonly onceMarks: OnceMarks
-  readonly linked: LinkedSettling
   readonly shortcuts: Shortcuts
 }
 
@@ -59,46 +45,36 @@ export class Settling {
     const tokens = settlements.map(({ token }) => readToken(token))
     const left = yield* this.#succeedPlainly(settlements, tokens, receipts, time)
     if (left.length === 0) return { receipts, released: false }
-    const placed = new Map<number, PlacedSettlement>()
-    for (const index of left)
-      placed.set(index, yield* this.#placed(settlements[index] as Settlement, tokens[index] as Token, time))
+    const given = left.map((index) => this.#due(settlements[index] as Settlement, time))
+    const lanes = yield* this.#lanesOf(given, left, tokens)
     const ids = left.map((index) => (tokens[index] as Token).id)
-    const hand = yield* this.#parts.transactions.withJobs(ids, time, (hand) => this.#settleAll(hand, tokens, placed, receipts))
-    return { receipts, released: hand.hasReleased }
+    const rule = (queue: LoadedQueue) =>
+      given.map((settlement, at) => {
+        const { receipt } = queue.rules.leases.settle(settlement, queue.now)
+        const token = tokens[left[at] as number] as Token
+        return receipt === 'lost' ? this.#doubts.receiptFor(settlement, token, queue.rows.job(token.id)) : receipt
+      })
+    const { answer, released } = yield* this.#parts.units.run(ids, time, rule, lanes)
+    for (const [at, index] of left.entries()) receipts[index] = answer[at] as SettleReceipt
+    return { receipts, released }
   }
 
-  *#settleAll(
-    hand: LoadedJobs,
-    tokens: readonly (Token | undefined)[],
-    placed: ReadonlyMap<number, PlacedSettlement>,
-    receipts: SettleReceipt[],
-  ): Steps<LoadedJobs> {
-    for (const [index, settlement] of placed) receipts[index] = yield* this.#settleOne(hand, tokens[index] as Token, settlement)
-    return hand
-  }
-
-  /** A job stays an occurrence of a schedule, or stays none, however else its lane changes. */
-  *#placed(settlement: Settlement, token: Token, time: QueueTime): Steps<PlacedSettlement> {
+  #due(settlement: Settlement, time: QueueTime): Settlement {
     if (settlement.kind !== 'again') return settlement
-    const { lanes } = this.#parts
-    const [held] = yield* lanes.numbered(this.#parts.database, [token.lane])
-    const [lane] = yield* lanes.of([settlement.envelope], held?.recurring === 1)
     const { envelope } = settlement
-    return { ...settlement, envelope: { ...envelope, runAt: time.dueAt(envelope.runAt) }, lane: lane as Lane }
+    return { ...settlement, envelope: { ...envelope, runAt: time.dueAt(envelope.runAt) } }
   }
 
-  *#settleOne(hand: LoadedJobs, token: Token, settlement: PlacedSettlement): Steps<SettleReceipt> {
-    const row = hand.get(token.id)
-    if (row === undefined || row.state !== stateNumber.running || claimOf(row.token) !== token.claim) {
-      return this.#doubts.receiptFor(settlement, token, row)
+  /** The lanes of jobs that are to run again with another envelope. */
+  *#lanesOf(given: readonly Settlement[], left: readonly number[], tokens: readonly (Token | undefined)[]): Steps<NewLanes> {
+    const { database, lanes } = this.#parts
+    const found = new NewLanes(lanes)
+    for (const [at, settlement] of given.entries()) {
+      if (settlement.kind !== 'again') continue
+      const [held] = yield* lanes.numbered(database, [(tokens[left[at] as number] as Token).lane])
+      yield* found.prepare([settlement.envelope], held?.recurring === 1)
     }
-    if (row.linked === 1) return yield* this.#parts.linked.settle(hand, row, settlement)
-    if (settlement.kind === 'done') yield* this.#parts.onceMarks.keep(hand.session, settlement.once, settlement.result, hand.now)
-    const isAsked = row.cancel === 1 && comesBack(settlement)
-    const change = changeFor(row, settlement, hand.now)
-    hand.change(row.id, isAsked ? { ...change, ...stoppedAt(row, hand.now) } : change)
-    if ('keep' in settlement && !settlement.keep) hand.remove(row.id)
-    return isAsked ? 'cancelled' : 'applied'
+    return found
   }
 
   /**
@@ -135,64 +111,6 @@ export class Settling {
 
 function isPlain(settlement: Settlement): boolean {
   return settlement.kind === 'done' && settlement.keep && settlement.once === undefined
-}
-
-function comesBack({ kind }: Settlement): boolean {
-  return kind === 'retry' || kind === 'snooze' || kind === 'wait' || kind === 'again'
-}
-
-export function cancelledAt(now: number): JobChange {
-  return { ...unleased, state: stateNumber.cancelled, finished_at: now }
-}
-
-/** For a job that would come back but was asked to stop. It keeps the time for which it was last due. */
-export function stoppedAt({ run_at }: JobRow, now: number): JobChange {
-  return { ...cancelledAt(now), run_at }
-}
-
-/** What a settlement does to a job without links. */
-export function changeFor(row: JobRow, settlement: PlacedSettlement, now: number): JobChange {
-  switch (settlement.kind) {
-    case 'done':
-      return {
-        ...unleased,
-        state: stateNumber.succeeded,
-        finished_at: now,
-        result: settlement.result,
-        seal: settlement.seal ?? null,
-      }
-    case 'dead': {
-      const errors = withError(row.errors, settlement.error)
-      return { ...unleased, state: stateNumber.dead, finished_at: now, reason: settlement.reason, errors }
-    }
-    case 'cancelled':
-      return { ...cancelledAt(now), ...unresulted }
-    case 'skipped': {
-      const { why: reason, result = null, seal = null } = settlement
-      const attempts = row.attempts - 1
-      return { ...unleased, state: stateNumber.skipped, finished_at: now, reason, result, seal, attempts }
-    }
-    case 'retry': {
-      const { delayMs, error } = settlement
-      return { ...unleased, state: stateAfter(delayMs), run_at: now + delayMs, errors: withError(row.errors, error) }
-    }
-    case 'snooze': {
-      const { delayMs } = settlement
-      const run_at = delayMs > 0 ? now + delayMs : row.run_at
-      return { ...unleased, state: stateAfter(run_at - now), run_at, attempts: row.attempts - 1, begun: 0 }
-    }
-    case 'wait':
-      return { ...unleased, state: stateAfter(row.run_at - now), attempts: row.attempts - 1 }
-    case 'again':
-      // A job that was asked to stop ends with its original contents.
-      return row.cancel === 1 ? {} : againAs(settlement.envelope, settlement.lane, now)
-  }
-}
-
-function againAs({ group, identity, payload, signature, runAt }: Envelope, { lane }: Lane, now: number): JobChange {
-  const place = { lane, grp: group ?? '', state: stateAfter(runAt - now), run_at: runAt }
-  const afresh = { attempts: 0, rescues: 0, begun: 0, ...unresulted, progress: null }
-  return { ...unleased, ...place, ...afresh, identity, payload, signature }
 }
 
 /** Renews leases, or records that their handlers are about to be called. */

@@ -12,9 +12,9 @@ export class UnconfirmedSettlements {
   readonly #tokens = new Set<string>()
 
   /** The receipt for settling a lease that is not held. A job that ended by this lease still has its claim. */
-  receiptFor(settlement: Settlement, { claim }: Token, row: JobRow | undefined): SettleReceipt {
+  receiptFor(settlement: Settlement, { claim }: Token, row: JobRow | null): SettleReceipt {
     if (!this.#tokens.has(settlement.token)) return 'lost'
-    if (row === undefined) return 'keep' in settlement && !settlement.keep ? 'applied' : 'lost'
+    if (row === null) return 'keep' in settlement && !settlement.keep ? 'applied' : 'lost'
     return claimOf(row.token) === claim && row.state !== stateNumber.running ? receiptOf(settlement, row.state) : 'lost'
   }
 

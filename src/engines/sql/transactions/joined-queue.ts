@@ -57,9 +57,9 @@ export class SqlJoinedQueue {
   }
 
   *amend(changes: readonly JobChange[]): Steps<readonly AmendAnswer[]> {
-    const { transactions } = this.#parts
+    const { units } = this.#parts
     const { database: beside, time, waker } = this.#ground
-    const amending = new Amending({ lanes: this.#lanes, transactions, database: this.#database, beside })
+    const amending = new Amending({ lanes: this.#lanes, units, database: this.#database, beside })
     const answers = yield* amending.amend(changes, time)
     yield* wait(waker.wakeAtCommit(this.#session))
     return answers

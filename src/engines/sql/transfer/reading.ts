@@ -10,7 +10,7 @@ import { type RecordRow, recordColumns } from '../rows/record.ts'
 import { stateNumber } from '../rows/tables.ts'
 import type { SqlSession } from '../session.ts'
 import { type Edge, edgeColumns, linkOf } from '../workflows/edges.ts'
-import type { Waiter } from '../workflows/loaded-waiters.ts'
+import type { WorkflowPlace } from '../workflows/places.ts'
 
 /** All columns of a job that are moved. */
 export type JobColumns = Omit<RecordRow, 'parent' | 'root'> & {
@@ -25,7 +25,7 @@ const waiterColumns = 'id, root, parent, longest_wait_ms, pending, gives_up_at, 
 /** What is stored about jobs besides their rows, by job id. */
 interface Beside {
   readonly lanes: ReadonlyMap<number, Lane>
-  readonly places: ReadonlyMap<string, Waiter>
+  readonly places: ReadonlyMap<string, WorkflowPlace>
   readonly edges: ReadonlyMap<string, readonly Edge[]>
   readonly occurrences: ReadonlyMap<string, MovedOccurrence>
   readonly onceKeys: ReadonlyMap<string, readonly string[]>
@@ -57,7 +57,9 @@ function* readBeside(session: SqlSession, lanes: Lanes, rows: readonly JobColumn
   const numbers = [...new Set(rows.map(({ lane }) => lane))]
   const known = yield* lanes.numbered(session, numbers)
   const places =
-    linked.length === 0 ? [] : yield* wait(session.all<Waiter>(`SELECT ${waiterColumns} FROM {links} WHERE id IN (?)`, [linked]))
+    linked.length === 0
+      ? []
+      : yield* wait(session.all<WorkflowPlace>(`SELECT ${waiterColumns} FROM {links} WHERE id IN (?)`, [linked]))
   const ending = places.filter((place) => place.ending !== null).map(({ id }) => id)
   return {
     lanes: new Map(known.map((lane) => [lane.lane, lane])),
@@ -210,7 +212,7 @@ function movedJob(row: JobColumns, beside: Beside): MovedJob {
   }
 }
 
-function movedLinks(place: Waiter, edges: readonly Edge[]): MovedLinks {
+function movedLinks(place: WorkflowPlace, edges: readonly Edge[]): MovedLinks {
   const { root, parent, longest_wait_ms, gives_up_at, ending, doom } = place
   return {
     root,

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto'
 import { digest } from '../../../core/text/digest.ts'
 import type { FailurePolicy } from '../../../envelope/envelope.ts'
-import { type FinalState, type JobState, jobStates } from '../../../queue/contract/job-state.ts'
+import { type JobState, jobStates } from '../../../queue/contract/job-state.ts'
 import type { JobLink } from '../../../queue/contract/store.ts'
-import { type End, isSuccess } from '../../../queue/workflows/waiting.ts'
-import { type JobRow, lastErrorOf, unresulted } from '../rows/job-row.ts'
+import { readEnd } from '../../../queue/model/spoilt.ts'
+import { type Doom, doomOf as doomOfStored, type StoredEdge } from '../../../queue/rules/workflows/links.ts'
+import { type End, isFailurePolicy } from '../../../queue/workflows/waiting.ts'
 import { isJobId } from '../rows/lease-token.ts'
-import { type ColumnName, stateNumber } from '../rows/tables.ts'
+import type { ColumnName } from '../rows/tables.ts'
 
 /** Like `stateNumber`, plus a number for a job that does not exist. */
 const outcomes: readonly (JobState | 'missing')[] = [...jobStates, 'missing']
@@ -64,14 +65,29 @@ export function childKey(key: string): string {
   return digest(key)
 }
 
-/** How a job ended, as seen by the jobs that waited for it. A job that was deleted before its end never existed. */
-export function endOf(row: JobRow | undefined, left: Pick<End, 'result' | 'seal'>): End {
-  if (row === undefined || row.state < stateNumber.succeeded) return gone
-  const end = { state: jobStates[row.state] as FinalState, ...left }
-  return { ...end, error: isSuccess(end) ? null : (lastErrorOf(row.errors) ?? row.reason) }
+/** An edge in the form that the rules use. */
+export function storedEdge({ waiter, target, target_name, target_job, child_name, policy, waiting, ...row }: Edge): StoredEdge {
+  const { outcome, result, seal, error } = row
+  return {
+    waiterId: waiter,
+    id: target_name ?? target,
+    job: target_job,
+    key: child_name,
+    policy: isFailurePolicy(policy) ? policy : 'fail',
+    waiting: waiting === 1,
+    end: outcome === null ? null : readEnd({ state: outcomes[outcome], result, seal, error }),
+  }
 }
 
-const gone: End = { state: 'missing', ...unresulted, error: null }
+/** What an ended edge does to a job whose handler has not finished yet. */
+export function doomOf(edge: Edge): Doom {
+  return doomOfStored(storedEdge(edge))
+}
+
+export function newEdge({ waiterId, id, job, key, policy }: StoredEdge): NewEdge {
+  const child_key = key === null ? null : childKey(key)
+  return { waiter: waiterId, ...targetOf(id), target_job: job, child_key, child_name: key, policy }
+}
 
 export function outcomeNumber({ state }: End): number {
   return outcomes.indexOf(state)

@@ -1,12 +1,10 @@
 import { type Steps, wait } from '../../../core/answer.ts'
+import { mend } from '../../../queue/rules/workflows/mending.ts'
 import type { QueueTime } from '../../servers/queue-time.ts'
-import { rowEnded } from '../rows/job-row.ts'
-import type { LoadedJobs } from '../rows/loaded-jobs.ts'
-import { stateNumber } from '../rows/tables.ts'
 import type { SqlDatabase } from '../session.ts'
-import type { Transactions } from '../transactions/transactions.ts'
-import { type Edge, endOf } from './edges.ts'
-import type { Endings } from './endings.ts'
+import type { LoadedQueue } from '../units/loaded-queue.ts'
+import { needs } from '../units/needs.ts'
+import type { Units } from '../units/units.ts'
 
 interface BlockedPlace {
   readonly id: string
@@ -32,14 +30,12 @@ export interface MendReport {
 /** Repairs what jobs wait for if the tables were inconsistent. */
 export class Mending {
   readonly #database: SqlDatabase
-  readonly #transactions: Transactions
-  readonly #endings: Endings
+  readonly #units: Units
   #last = fromTheStart
 
-  constructor(database: SqlDatabase, transactions: Transactions, endings: Endings) {
+  constructor(database: SqlDatabase, units: Units) {
     this.#database = database
-    this.#transactions = transactions
-    this.#endings = endings
+    this.#units = units
   }
 
   /** Usually there is nothing to change, so it first looks without locking. */
@@ -47,8 +43,8 @@ export class Mending {
     const places = yield* this.#next(limit)
     const suspects = yield* this.#suspects(places)
     if (suspects.length === 0) return { looked: places.length, mended: 0 }
-    const mended = yield* wait(this.#transactions.alone(time, (hand) => this.#mendAll(hand, suspects)))
-    return { looked: places.length, mended }
+    const { answer } = yield* wait(this.#units.alone(time, (unit) => unit.decide(suspects, (queue) => mendAll(queue, suspects))))
+    return { looked: places.length, mended: answer }
   }
 
   /** The jobs that give up first come first. */
@@ -80,41 +76,10 @@ export class Mending {
     const isSound = ({ id, pending }: BlockedPlace) => awaited.get(id)?.edges === pending && awaited.get(id)?.in_vain === 0
     return places.filter((place) => !isSound(place)).map(({ id }) => id)
   }
-
-  /** Returns the number of jobs that needed it: what was seen may have changed since. */
-  *#mendAll(hand: LoadedJobs, suspects: readonly string[]): Steps<number> {
-    yield* this.#endings.readWaiters(hand, suspects)
-    const awaited = yield* hand.edges.awaitedBy(suspects)
-    yield* hand.lock(awaited.map(({ target }) => target))
-    const over = awaited.filter((edge) => isOver(hand, edge))
-    yield* hand.readLeft(over.map(({ target }) => target))
-    yield* this.#endings.hear(
-      hand,
-      over.map((edge) => ({ edge, end: endOf(hand.get(edge.target), hand.leftBy(edge.target)) })),
-    )
-    const alive = new Map<string, number>()
-    for (const edge of awaited) if (!isOver(hand, edge)) alive.set(edge.waiter, (alive.get(edge.waiter) ?? 0) + 1)
-    const wrong = yield* this.#recount(hand, suspects, alive)
-    return new Set([...over.map(({ waiter }) => waiter), ...wrong]).size
-  }
-
-  /** Returns the jobs whose counts were wrong. */
-  *#recount(hand: LoadedJobs, suspects: readonly string[], alive: ReadonlyMap<string, number>): Steps<readonly string[]> {
-    const wrong = suspects.filter((id) => {
-      const pending = alive.get(id) ?? 0
-      const isBlocked = hand.get(id)?.state === stateNumber.blocked
-      return isBlocked && (hand.waiters.get(id)?.pending !== pending || pending === 0)
-    })
-    for (const id of wrong) hand.waiters.change(id, { pending: alive.get(id) ?? 0 })
-    yield* this.#endings.allEnded(
-      hand,
-      wrong.filter((id) => !alive.has(id)),
-    )
-    return wrong
-  }
 }
 
-function isOver(hand: LoadedJobs, { target }: Edge): boolean {
-  const row = hand.get(target)
-  return row === undefined || rowEnded(row)
+/** Returns the number of jobs that needed it: what was seen may have changed since. */
+function mendAll(queue: LoadedQueue, suspects: readonly string[]): number {
+  queue.want(needs('awaited', suspects))
+  return mend(suspects, queue.rules)
 }

@@ -2,23 +2,20 @@ import { type Steps, wait } from '../../../core/answer.ts'
 import { type JobState, jobStates, zeroCounts } from '../../../queue/contract/job-state.ts'
 import type { Cancellation, JobCount, JobLink } from '../../../queue/contract/store.ts'
 import type { QueueTime } from '../../servers/queue-time.ts'
-import { unresulted } from '../rows/job-row.ts'
 import { isJobId } from '../rows/lease-token.ts'
-import type { LoadedJobs } from '../rows/loaded-jobs.ts'
-import { stateNumber } from '../rows/tables.ts'
 import type { SqlDatabase, SqlSession } from '../session.ts'
-import { cancelledAt } from '../settling/settling.ts'
-import type { Transactions } from '../transactions/transactions.ts'
+import { needs } from '../units/needs.ts'
+import type { Unit, Units } from '../units/units.ts'
 import { type Edge, edgeColumns, linkOf } from './edges.ts'
 
 /** All jobs of a workflow together. */
 export class Trees {
   readonly #database: SqlDatabase
-  readonly #transactions: Transactions
+  readonly #units: Units
 
-  constructor(database: SqlDatabase, transactions: Transactions) {
+  constructor(database: SqlDatabase, units: Units) {
     this.#database = database
-    this.#transactions = transactions
+    this.#units = units
   }
 
   *links(id: string): Steps<readonly JobLink[]> {
@@ -50,26 +47,22 @@ export class Trees {
     return { queue: '', job: '', counts }
   }
 
-  /** All of them end before any is notified, so that none ends because of another. */
   *cancel(id: string, time: QueueTime): Steps<Cancellation> {
-    return yield* wait(this.#transactions.alone(time, (hand) => cancelFamily(hand, id)))
+    const work = function* (unit: Unit) {
+      const family = yield* familyOf(unit.session, id)
+      return yield* unit.decide(family, (queue) => {
+        const ids = family.filter((each) => queue.job(each) !== undefined)
+        queue.want([...needs('edgesOf', ids), ...needs('edgesTo', ids)])
+        return queue.rules.managing.cancel(id, { tree: true })
+      })
+    }
+    return (yield* wait(this.#units.alone(time, work))).answer
   }
 }
 
-function* cancelFamily(hand: LoadedJobs, id: string): Steps<Cancellation> {
-  const rows = yield* hand.lock(yield* familyOf(hand, id))
-  const running = rows.filter(({ state }) => state === stateNumber.running)
-  const waiting = rows.filter(({ state }) => state < stateNumber.running)
-  for (const row of running) hand.change(row.id, { cancel: 1 })
-  for (const row of waiting) hand.change(row.id, { ...cancelledAt(hand.now), ...unresulted })
-  const ended = rows.length - running.length - waiting.length
-  return { cancelled: waiting.length, requested: running.length, ended }
-}
-
 /** A job with everything it created and everything that waits for it, or all jobs of the workflow with this id. */
-function* familyOf(hand: LoadedJobs, id: string): Steps<readonly string[]> {
-  const { session } = hand
-  const [first] = isJobId(id) ? yield* hand.lock([id]) : []
+function* familyOf(session: SqlSession, id: string): Steps<readonly string[]> {
+  const [first] = isJobId(id) ? yield* wait(session.all<{ id: string }>('SELECT id FROM {jobs} WHERE id = ?', [id])) : []
   if (first === undefined) {
     const members = yield* wait(session.all<{ id: string }>('SELECT id FROM {links} WHERE root = ?', [id]))
     return members.map((member) => member.id)

@@ -1,13 +1,9 @@
 import { type Steps, wait } from '../../../core/answer.ts'
-import { impatienceText } from '../../../queue/workflows/waiting.ts'
 import type { QueueTime } from '../../servers/queue-time.ts'
-import type { LoadedJobs } from '../rows/loaded-jobs.ts'
-import { stateNumber } from '../rows/tables.ts'
 import type { SqlDatabase, SqlSession } from '../session.ts'
-import type { Transactions } from '../transactions/transactions.ts'
-import { type Edge, linkOf } from './edges.ts'
-import type { Endings } from './endings.ts'
-import { endFor } from './waiting-jobs.ts'
+import type { LoadedQueue } from '../units/loaded-queue.ts'
+import { needs } from '../units/needs.ts'
+import type { Unit, Units } from '../units/units.ts'
 
 /** Maximum number of jobs that one call ends because they waited too long. */
 const mostImpatient = 1_000
@@ -15,37 +11,33 @@ const mostImpatient = 1_000
 /** Ends jobs that have waited too long for others. */
 export class WaitTimeouts {
   readonly #database: SqlDatabase
-  readonly #transactions: Transactions
-  readonly #endings: Endings
+  readonly #units: Units
 
-  constructor(database: SqlDatabase, transactions: Transactions, endings: Endings) {
+  constructor(database: SqlDatabase, units: Units) {
     this.#database = database
-    this.#transactions = transactions
-    this.#endings = endings
+    this.#units = units
   }
 
   *giveUp(time: QueueTime): Steps<void> {
     // Takes no lock if there is nothing to end.
     if ((yield* overdue(this.#database, time.now())).length === 0) return
-    yield* wait(this.#transactions.alone(time, (hand) => this.#giveUpAll(hand)))
+    yield* wait(this.#units.alone(time, giveUpAll))
   }
+}
 
-  /** One after the other: the end of one may release the next, which then need not give up. */
-  *#giveUpAll(hand: LoadedJobs): Steps<void> {
-    const ids = yield* overdue(hand.session, hand.now)
-    const waiters = yield* hand.edges.read(ids)
-    yield* this.#endings.readWaiters(hand, [...ids, ...waiters])
-    const awaited = new Map<string, Edge[]>(ids.map((id) => [id, []]))
-    for (const edge of yield* hand.edges.awaitedBy(ids)) awaited.get(edge.waiter)?.push(edge)
-    for (const [id, edges] of awaited) {
-      endOne(
-        hand,
-        id,
-        edges.filter((edge) => hand.edges.isStillAwaited(edge)),
-      )
-      while (hand.hasUntold) yield* this.#endings.tell(hand)
-    }
-  }
+function* giveUpAll(unit: Unit): Steps<void> {
+  const ids = yield* overdue(unit.session, unit.now)
+  const { answer: strays } = yield* unit.decide(ids, (queue) => giveUp(queue, ids))
+  if (strays.length === 0) return
+  yield* wait(unit.session.run('UPDATE {links} SET gives_up_at = NULL, ending = NULL WHERE id IN (?)', [strays]))
+}
+
+/** Returns the jobs that are not waiting: they would otherwise be found here forever. */
+function giveUp(queue: LoadedQueue, ids: readonly string[]): readonly string[] {
+  const strays = ids.filter((id) => queue.job(id)?.state !== 'blocked')
+  queue.want(needs('awaited', ids))
+  queue.rules.endings.giveUp(queue.now)
+  return strays
 }
 
 function* overdue(session: SqlSession, now: number): Steps<readonly string[]> {
@@ -55,16 +47,4 @@ function* overdue(session: SqlSession, now: number): Steps<readonly string[]> {
     ]),
   )
   return rows.map(({ id }) => id)
-}
-
-function endOne(hand: LoadedJobs, id: string, awaited: readonly Edge[]): void {
-  const row = hand.get(id)
-  if (row?.state !== stateNumber.blocked) {
-    // It is not waiting, and would otherwise be found here forever.
-    hand.waiters.change(id, { gives_up_at: null, ending: null })
-    return
-  }
-  const links = awaited.map((edge) => linkOf(edge, null))
-  const longestMs = hand.waiters.get(id)?.longest_wait_ms ?? 0
-  endFor(hand, row, { isSkipped: false, why: impatienceText(links, links.length, longestMs) })
 }

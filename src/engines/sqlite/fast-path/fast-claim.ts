@@ -72,7 +72,7 @@ export class FastClaim {
     if (fetched.frees === 1) this.#statement(freeing).run(picked)
     const changes = new CountChanges()
     const numbers = JSON.parse(fetched.lanes) as number[]
-    for (const lane of numbers) changes.move(lane, stateNumber.ready, stateNumber.running)
+    changes.moveEach(numbers, stateNumber.ready, stateNumber.running)
     done(changes.write(database.session, rules.shared.counts))
     const lanes = [...new Set(numbers)].map((lane) => rules.shared.lanes.get(lane))
     return { ...nothing, rows: fetched.rows, lanes, expiresAt, nextAt: earliest([nothing.nextAt, expiresAt]) }

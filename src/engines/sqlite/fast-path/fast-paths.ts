@@ -28,7 +28,20 @@ export class FastPaths {
 
   /** Call inside a transaction. False if the rules have to store them. `Refused` rolls back what was stored so far. */
   store(flat: FlatEnvelopes): boolean {
-    return this.#store.store(flat)
+    const counts = new CountChanges()
+    if (!this.#store.store(flat, counts)) return false
+    this.writeCounts(counts)
+    return true
+  }
+
+  /** Like `store`, for a part of a batch whose counts are written at its end. */
+  storeSlice(flat: FlatEnvelopes, counts: CountChanges): boolean {
+    return this.#store.store(flat, counts)
+  }
+
+  writeCounts(counts: CountChanges): void {
+    const { database, rules } = this.#parts
+    done(counts.write(database.session, rules.shared.counts))
   }
 
   /** Null if the rules have to handle the claim. */
@@ -40,36 +53,40 @@ export class FastPaths {
   succeed(settlements: readonly FlatSettlement[]): Settled | null {
     const claims = this.#byClaim(settlements)
     if (claims === null) return null
-    const { database, time, rules } = this.#parts
+    const { database, time } = this.#parts
     const now = time.now()
     const changes = new CountChanges()
-    for (const [claim, tokens] of claims) {
-      const ids = tokens.map(({ id }) => id)
+    for (const [claim, { ids, lanes }] of claims) {
       if (database.session.run(ending, [now, ids, claim]) < ids.length) throw new Refused()
-      for (const { lane } of tokens) changes.move(lane, stateNumber.running, stateNumber.succeeded)
+      changes.moveEach(lanes, stateNumber.running, stateNumber.succeeded)
     }
-    done(changes.write(database.session, rules.shared.counts))
+    this.writeCounts(changes)
     return allApplied
   }
 
   /** Null if any of them needs more than to be marked as succeeded. */
-  #byClaim(settlements: readonly FlatSettlement[]): ReadonlyMap<string, PlainToken[]> | null {
+  #byClaim(settlements: readonly FlatSettlement[]): ReadonlyMap<string, EndedJobs> | null {
     const { lanes } = this.#parts.rules.shared
-    const claims = new Map<string, PlainToken[]>()
+    const claims = new Map<string, EndedJobs>()
     for (const settlement of settlements) {
       const token = typeof settlement === 'string' ? readToken(settlement) : undefined
       if (token === undefined || lanes.find(token.lane)?.recurring !== 0) return null
-      const together = claims.get(token.claim)
-      if (together === undefined) claims.set(token.claim, [token])
-      else together.push(token)
+      const { id, lane, claim } = token
+      const together = claims.get(claim)
+      if (together === undefined) claims.set(claim, { ids: [id], lanes: [lane] })
+      else {
+        together.ids.push(id)
+        together.lanes.push(lane)
+      }
     }
     return claims
   }
 }
 
-interface PlainToken {
-  readonly id: string
-  readonly lane: number
+/** Jobs of one claim, and the lane of each. */
+interface EndedJobs {
+  readonly ids: string[]
+  readonly lanes: number[]
 }
 
 const ending = `UPDATE {jobs} SET state = ${stateNumber.succeeded}, finished_at = ?, result = NULL, seal = NULL, lease_until = NULL,

@@ -1,5 +1,5 @@
 import { hasTags } from '../../../envelope/envelope.ts'
-import { CountChanges } from '../../sql/lanes/counts.ts'
+import type { CountChanges } from '../../sql/lanes/counts.ts'
 import { crowdOf } from '../../sql/lanes/lane-numbers.ts'
 import type { Lane } from '../../sql/lanes/lanes.ts'
 import { stateNumber } from '../../sql/rows/tables.ts'
@@ -31,19 +31,18 @@ export class FastStore {
     this.#parts = parts
   }
 
-  store(flat: FlatEnvelopes): boolean {
-    const { database, time, rules } = this.#parts
+  /** Adds to the counts, which the caller writes. */
+  store(flat: FlatEnvelopes, counts: CountChanges): boolean {
+    const { time } = this.#parts
     if (flat.rarities !== null || flat.kinds.some(({ group, identityEnd }) => group !== null || hasTags(identityEnd)))
       return false
     const places = this.#placesOf(flat.kinds)
     const now = time.now()
-    const counts = new CountChanges()
     const count = countOf(flat)
     let from = 0
     for (const rows of rowsPerStatement) {
       for (; count - from >= rows; from += rows) this.#insert(flat, from, rows, places, now, counts)
     }
-    done(counts.write(database.session, rules.shared.counts))
     return true
   }
 

@@ -132,6 +132,7 @@ function kindOf({ id, job, queue, priority, singleInstance, group, identity }: E
   return { job, queue, priority, singleInstance, group, identityEnd: identity.slice(identityStart(id).length) }
 }
 
+/** The kind is that of the envelope: their identities end alike. */
 function raritiesOf({ id, uniqueKey, uniqueUntil, links, number, identity }: Envelope, kind: FlatKind): FlatRarities | null {
   const start = identityStart(id)
   const isPlain = identity.length === start.length + kind.identityEnd.length && identity.startsWith(start)

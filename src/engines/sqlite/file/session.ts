@@ -8,8 +8,8 @@ import type { SqliteStatement, SqliteValue } from './driver.ts'
 import { isConflict } from './failure.ts'
 import { Query } from './query.ts'
 
-/** Number of rows per statement; smaller sizes take the remainder. */
-const rowsPerStatement = [50, 8, 1] as const
+/** Number of rows per statement; smaller sizes take the remainder. Most calls change two or four counts. */
+const rowsPerStatement = [50, 8, 4, 2, 1] as const
 /** Maximum length of a list whose values are bound one by one, which is faster than passing them as JSON text. */
 const mostSaid = 3
 const list = 'IN (?)'
@@ -102,12 +102,10 @@ export class SqliteSession implements SqlSession {
   }
 
   *#batches(table: TableName, columns: readonly string[], rows: readonly SqlRow[], ending: string): Iterable<Batch> {
-    const row = `(${columns.map(() => '?').join(', ')})`
     let from = 0
     for (const size of rowsPerStatement) {
       if (rows.length - from < size) continue
-      const all = new Array(size).fill(row).join(', ')
-      const statement = this.#prepared(`INSERT INTO ${tableOf(table)} (${columns.join(', ')}) VALUES ${all}${ending}`)
+      const statement = this.#insertOf(table, columns, size, ending)
       for (; rows.length - from >= size; from += size) {
         const values: Cell[] = []
         for (let index = from; index < from + size; index++)
@@ -116,6 +114,18 @@ export class SqliteSession implements SqlSession {
         yield { statement, values, rows: rows.slice(from, from + size) }
       }
     }
+  }
+
+  /** The key is much shorter than the text, which is made only once. */
+  #insertOf(table: TableName, columns: readonly string[], size: number, ending: string): SqliteStatement {
+    const key = `${table} ${size} ${columns} ${ending}`
+    const known = this.#statements.get(key)
+    if (known !== undefined) return known
+    const row = `(${columns.map(() => '?').join(', ')})`
+    const all = new Array(size).fill(row).join(', ')
+    const statement = this.#connection.prepare(`INSERT INTO ${tableOf(table)} (${columns.join(', ')}) VALUES ${all}${ending}`)
+    this.#statements.set(key, statement)
+    return statement
   }
 
   /** The statement in SQLite's dialect, with as many placeholders as its lists have values. */

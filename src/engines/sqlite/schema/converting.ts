@@ -1,6 +1,5 @@
 import { digest } from '../../../core/text/digest.ts'
-import { type Edge, edgeColumns, targetOf } from '../../sql/workflows/edges.ts'
-import { doomOf } from '../../sql/workflows/endings.ts'
+import { doomOf, type Edge, edgeColumns, targetOf } from '../../sql/workflows/edges.ts'
 import type { Connection } from '../file/connection.ts'
 
 const renamed = ['jobs', 'lanes', 'links', 'edges', 'once', 'schedule_revision', 'numbers'] as const

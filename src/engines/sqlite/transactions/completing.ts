@@ -147,7 +147,7 @@ class OpenTransaction implements SqlTransaction {
     if (controlsTransaction(sql)) {
       throw new TreadleError(
         'DELIVERY_INVALID',
-        `The transaction is committed by Treadle, and cannot be told to ${JSON.stringify(sql)}`,
+        `The transaction is committed by Treadle, and cannot be asked to ${JSON.stringify(sql)}`,
       )
     }
     return this.#connection.prepare(sql)

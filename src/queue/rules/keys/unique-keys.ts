@@ -28,7 +28,8 @@ export class UniqueKeys {
 
   /** To be called before the job leaves its state. */
   leave(job: StoredJob): void {
-    if (job.keyIndex !== null && this.#living.get(job.keyIndex) === job) this.#living.delete(job.keyIndex)
+    if (job.keyIndex === null || !holdsByState(job)) return
+    if (this.#living.get(job.keyIndex) === job) this.#living.delete(job.keyIndex)
   }
 
   /** For a job that is stored or put back. */
@@ -62,7 +63,7 @@ export class UniqueKeys {
 
   /** Frees the key of a job that ended without ever being claimed, as if it had never been sent. */
   freeUnclaimed({ envelope, keyIndex, startedAt }: StoredJob): void {
-    if (keyIndex === null || startedAt !== null) return
+    if (keyIndex === null || startedAt !== null || lastsUntil(envelope) === null) return
     const key = this.#lasting.get(keyIndex)
     if (key?.jobId === envelope.id) this.#forget(key)
   }

@@ -7,7 +7,7 @@ import { isSuccess } from '../../workflows/waiting.ts'
 import { newJob, type StoredJob } from '../jobs/job.ts'
 import { holdsByState } from '../keys/unique-keys.ts'
 import type { StoredOccurrence } from '../schedules/timeline.ts'
-import { newLinks, type StoredEdge, type StoredLinks } from '../workflows/links.ts'
+import { doomOf, newLinks, type StoredEdge, type StoredLinks } from '../workflows/links.ts'
 
 export function movedOccurrence(occurrence: StoredOccurrence): MovedOccurrence {
   return { ...occurrence.record(), storedAt: occurrence.storedAt }
@@ -121,6 +121,7 @@ export function placedLinks(waiterId: string, moved: MovedLinks): StoredLinks {
   const edges = moved.edges.map((edge): StoredEdge => ({ waiterId, ...edge }))
   const { root, parent, longestWaitMs, givesUpAt, ending, isDoomed } = moved
   const links = newLinks(root, parent, longestWaitMs)
+  const fatal = isDoomed ? edges.find(isFatal) : undefined
   for (const edge of edges) {
     links.edges.add(edge)
     if (edge.key !== null) links.children.set(edge.key, edge)
@@ -128,7 +129,7 @@ export function placedLinks(waiterId: string, moved: MovedLinks): StoredLinks {
   return Object.assign(links, {
     givesUpAt: givesUpAt ?? 0,
     pending: edges.filter(({ waiting }) => waiting).length,
-    doom: isDoomed ? (edges.find(isFatal) ?? null) : null,
+    doom: fatal === undefined ? null : doomOf(fatal),
     ending,
   })
 }

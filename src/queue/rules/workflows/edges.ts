@@ -1,4 +1,4 @@
-import type { StoredEdge } from './links.ts'
+import type { EdgeList, StoredEdge } from './links.ts'
 
 /** Which jobs wait for which, indexed by the job that is waited for. */
 export class Edges {
@@ -32,5 +32,10 @@ export class Edges {
     const edges = this.#byTarget.get(edge.id)
     edges?.delete(edge)
     if (edges?.size === 0) this.#byTarget.delete(edge.id)
+  }
+
+  /** Removes all edges of a job that was deleted. */
+  removeAll(edges: EdgeList): void {
+    for (const edge of edges.all) this.remove(edge)
   }
 }

@@ -1,12 +1,12 @@
 import type { Clock } from '../../../core/time/clock.ts'
 import type { Watchers } from '../../claiming/watchers.ts'
 import { isFinal } from '../../contract/job-state.ts'
-import { type End, failureText, impatienceText, isSuccess, nothingToRescue, verdictOf } from '../../workflows/waiting.ts'
+import { type End, impatienceText, isSuccess, nothingToRescue, verdictOf } from '../../workflows/waiting.ts'
 import { type StoredJob, unresulted, withError } from '../jobs/job.ts'
 import type { Jobs, JobsListener } from '../jobs/jobs.ts'
 import type { OnceKeys } from '../keys/once-keys.ts'
 import type { Edges } from './edges.ts'
-import type { StoredEdge, StoredLinks } from './links.ts'
+import { type Doom, doomOf, type StoredEdge, type StoredLinks } from './links.ts'
 import type { Trees } from './trees.ts'
 
 export interface EndingsParts {
@@ -50,7 +50,7 @@ export class Endings implements JobsListener {
     const state = isFinal(job.state) ? job.state : null
     if (job.links !== null) {
       this.#parts.trees.forget(job as Waiter, state)
-      for (const edge of job.links.edges.all) this.#parts.edges.remove(edge)
+      this.#parts.edges.removeAll(job.links.edges)
     }
     if (state !== null) return
     this.#untold.push({ id: job.envelope.id, end: gone })
@@ -96,22 +96,21 @@ export class Endings implements JobsListener {
   giveUp(now: number): void {
     const { blocked } = this.#parts.jobs
     for (let job = blocked.peek() as Waiter | undefined; job !== undefined && job.links.givesUpAt <= now; ) {
-      const awaited = job.links.edges.all.filter(({ waiting }) => waiting)
+      const awaited = job.links.edges.awaited
       this.#fail(job, impatienceText(awaited, awaited.length, job.links.longestWaitMs))
       job = blocked.peek() as Waiter | undefined
     }
   }
 
-  /** Ends a job because of an edge. */
-  failFor(waiter: Waiter, edge: StoredEdge): void {
-    const why = failureText({ ...edge, ...(edge.end as End) })
-    if (edge.policy === 'skip') this.#skip(waiter, why)
+  /** Ends a job because of one that it waited for. */
+  failFor(waiter: Waiter, { isSkipped, why }: Doom): void {
+    if (isSkipped) this.#skip(waiter, why)
     else this.#fail(waiter, why)
   }
 
   /** A blocked job has nothing left to wait for. */
   allEnded(waiter: Waiter): void {
-    const rescues = waiter.links.edges.all.filter(({ policy }) => policy === 'rescue')
+    const { rescues } = waiter.links.edges
     if (rescues.length > 0 && rescues.every(({ end }) => end !== null && isSuccess(end))) this.#skip(waiter, nothingToRescue)
     else this.#release(waiter)
   }
@@ -142,14 +141,14 @@ export class Endings implements JobsListener {
         if (isBlocked && links.pending === 0) this.allEnded(waiter)
         return
       case 'releases':
-        for (const other of links.edges.all) other.waiting = false
+        links.edges.detach()
         links.pending = 0
         if (isBlocked) this.#release(waiter)
         return
       case 'fails':
       case 'skips':
-        if (isBlocked) this.failFor(waiter, edge)
-        else links.doom ??= edge
+        if (isBlocked) this.failFor(waiter, doomOf(edge))
+        else links.doom ??= doomOf(edge)
     }
   }
 

@@ -74,7 +74,7 @@ export class Linking {
   #waitsFor(from: string, to: string): boolean {
     const reached = new Set([from])
     for (const id of reached) {
-      for (const edge of this.#parts.jobs.get(id)?.links?.edges.all ?? []) if (edge.waiting) reached.add(edge.id)
+      for (const edge of this.#parts.jobs.get(id)?.links?.edges.awaited ?? []) reached.add(edge.id)
     }
     return reached.has(to)
   }

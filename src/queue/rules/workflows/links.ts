@@ -2,7 +2,7 @@ import type { FailurePolicy } from '../../../envelope/envelope.ts'
 import type { OnceMark } from '../../contract/contract.ts'
 import type { JobState } from '../../contract/job-state.ts'
 import type { JobLink } from '../../contract/store.ts'
-import type { End } from '../../workflows/waiting.ts'
+import { type End, failureText } from '../../workflows/waiting.ts'
 
 /** A job's place in a workflow. */
 export interface StoredLinks {
@@ -13,8 +13,8 @@ export interface StoredLinks {
   givesUpAt: number
   /** Number of edges it waits for. */
   pending: number
-  /** The edge because of which it will fail when its handler has finished. */
-  doom: StoredEdge | null
+  /** Why it will be failed or skipped when its handler has finished. */
+  doom: Doom | null
   /** How to end the job once its children have ended: its handler has already finished. */
   ending: Ending | null
   readonly edges: EdgeList
@@ -22,15 +22,29 @@ export interface StoredLinks {
   readonly children: Map<string, StoredEdge>
 }
 
-/** The edges of one job, in the order in which they were added. */
-export interface EdgeList {
-  readonly all: readonly StoredEdge[]
-  add(edge: StoredEdge): void
+/** The edges of one job, in the order in which they were added. An engine may read some of them without reading all. */
+export abstract class EdgeList {
+  abstract readonly all: readonly StoredEdge[]
+  abstract add(edge: StoredEdge): void
   /** Drops all other edges. */
-  keep(isKept: (edge: StoredEdge) => boolean): void
+  abstract keep(isKept: (edge: StoredEdge) => boolean): void
+
+  get awaited(): readonly StoredEdge[] {
+    return this.all.filter(({ waiting }) => waiting)
+  }
+
+  /** The edges to jobs that it stands in for if they fail. */
+  get rescues(): readonly StoredEdge[] {
+    return this.all.filter(({ policy }) => policy === 'rescue')
+  }
+
+  /** The job waits for none of them any more. */
+  detach(): void {
+    for (const edge of this.all) edge.waiting = false
+  }
 }
 
-class Edges implements EdgeList {
+class PlainEdgeList extends EdgeList {
   all: StoredEdge[] = []
 
   add(edge: StoredEdge): void {
@@ -40,6 +54,16 @@ class Edges implements EdgeList {
   keep(isKept: (edge: StoredEdge) => boolean): void {
     this.all = this.all.filter(isKept)
   }
+}
+
+/** What an edge does to a job whose handler has not finished yet. */
+export interface Doom {
+  readonly isSkipped: boolean
+  readonly why: string
+}
+
+export function doomOf({ end, ...edge }: StoredEdge): Doom {
+  return { isSkipped: edge.policy === 'skip', why: failureText({ ...edge, ...(end as End) }) }
 }
 
 export interface Ending {
@@ -62,7 +86,7 @@ export interface StoredEdge {
 
 export function newLinks(root: string, parent: string | null, longestWaitMs: number): StoredLinks {
   const nothing = { givesUpAt: 0, pending: 0, doom: null, ending: null }
-  return { root, parent, longestWaitMs, ...nothing, edges: new Edges(), children: new Map() }
+  return { root, parent, longestWaitMs, ...nothing, edges: new PlainEdgeList(), children: new Map() }
 }
 
 export function linkOf(edge: StoredEdge, stateOf: (id: string) => JobState | undefined): JobLink {

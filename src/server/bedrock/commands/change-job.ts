@@ -1,11 +1,12 @@
+import { writeExact } from '../../../core/text/exact-json.ts'
 import { jsonOf, retryCountOf, withMembers } from '../../../envelope/bedrock-data.ts'
-import { refuseLargeData, renamed } from '../jobs/given-texts.ts'
-import { asMock, isMock, notMock } from '../jobs/job-data.ts'
-import { priorityOf } from '../jobs/priorities.ts'
-import { isBasedOn, nextRunOf, repeatOf } from '../jobs/repeats.ts'
-import { isPending, isRunning, type WireJob } from '../jobs/wire-job.ts'
+import { refuseLargeData, renamed } from '../jobs/format/given-texts.ts'
+import { asMock, isMock, notMock } from '../jobs/format/job-data.ts'
+import { priorityOf } from '../jobs/format/priorities.ts'
+import { isBasedOn, nextRunOf, repeatOf } from '../jobs/format/repeats.ts'
+import { isPending, isRunning, type WireJob } from '../jobs/format/wire-job.ts'
+import { parseWireTime } from '../jobs/format/wire-times.ts'
 import { type JobChanges, serverOwner, type WireQueue } from '../jobs/wire-queue.ts'
-import { parseWireTime } from '../jobs/wire-times.ts'
 import { leadingInteger } from '../wire/general-headers.ts'
 import { isNumberedOn, jobNumberOf, rawTextOf, requiredText, textOf } from '../wire/parameters.ts'
 import { Refusal } from '../wire/refusal.ts'
@@ -45,7 +46,7 @@ export const updateJob: Command = async (request, { jobs }) => {
 /** Text that is not JSON becomes an empty object. Whether the job is a mock does not change. */
 function updatedData(text: string, { ownData }: WireJob): string {
   const value = jsonOf(text)
-  const written = value === undefined ? '{}' : JSON.stringify(value)
+  const written = value === undefined ? '{}' : writeExact(value)
   return isMock(ownData) ? asMock(written) : notMock(written)
 }
 
@@ -71,10 +72,9 @@ async function renew(number: number, job: WireJob, jobs: WireQueue): Promise<voi
 export const cancelJob: Command = async (request, { jobs }) => {
   const number = jobNumberOf(request)
   const job = await jobs.find(number)
-  const { backend } = jobs.deps.queue
   if ((await jobs.children(job.record.id)).length > 0) throw new Refusal(404, 'Invalid jobID - Cannot cancel a job with children')
   if (job.record.parent === null) throw new Refusal(404, 'Invalid jobID - Cannot cancel a job without a parent')
-  if (job.state === 'QUEUED' || (await jobs.deps.heldChildren.isInVain(job.record))) await backend.store.cancel(job.record.id)
+  if (job.state === 'QUEUED' || (await jobs.deps.heldChildren.isInVain(job.record))) await jobs.cancel(job)
   if (job.state === 'RUNQUEUED') {
     const lease = await jobs.leaseOf(job)
     if (lease !== null) await jobs.end(job, lease, { kind: 'cancelled' }, { keep: true })
@@ -140,6 +140,7 @@ async function requeue(job: WireJob, renamedTo: string | null, decrements: boole
     meta: { heldUntil: null, lastRun: job.lastRun },
     ...(decrements && count > 0 && { data: withMembers(ownData, { retryAfterCount: count - 1 }) }),
     ...(renamedTo !== null && { job: renamedTo }),
+    ...((await waitsOnlyForChildren(job, jobs)) && { unblocks: true }),
   }
   const lease = isRunning(job) ? await jobs.leaseOf(job) : null
   if (lease !== null) {
@@ -150,4 +151,11 @@ async function requeue(job: WireJob, renamedTo: string | null, decrements: boole
   if (isPending(job)) return
   await store.retry([record.id])
   await store.amend([{ id: record.id, runAt: record.createdAt }])
+}
+
+/** A job that comes after others in a workflow must not run before them. */
+async function waitsOnlyForChildren({ record }: WireJob, jobs: WireQueue): Promise<boolean> {
+  if (record.state !== 'blocked') return false
+  const links = await jobs.deps.queue.backend.store.links(record.id)
+  return links.every(({ kind, waiting }) => kind === 'child' || !waiting)
 }

@@ -1,3 +1,4 @@
+import { exactText, parseExact, writeExact } from '../../../core/text/exact-json.ts'
 import type { SendReceipt } from '../../../queue/contract/contract.ts'
 import type { Grant } from '../../access/grant.ts'
 import { type NewPlan, type Plan, parentNotRunning, planJob, type Wish } from '../jobs/creating-jobs.ts'
@@ -110,12 +111,12 @@ function wishOfMember(item: Readonly<Record<string, unknown>>, isMock: boolean):
 /** Members may be JSON or strings that contain JSON: clients send both. */
 function memberText(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined
-  return typeof value === 'string' ? value : JSON.stringify(value)
+  return typeof value === 'string' ? exactText(value) : writeExact(value)
 }
 
 function listOf(text: string): readonly unknown[] | null {
   try {
-    const value: unknown = JSON.parse(text)
+    const value = parseExact(text)
     return Array.isArray(value) ? value : null
   } catch {
     return null

@@ -1,13 +1,14 @@
+import { exactText } from '../../../core/text/exact-json.ts'
 import { jsonOf, objectOf } from '../../../envelope/bedrock-data.ts'
 import { end, outcomeOfDone } from '../../../execution/end/end.ts'
 import { nextRunAt } from '../../../execution/end/repeating.ts'
 import { childrenLeft, doneRun, finish, openEnding, putBack, refuseData } from '../jobs/ending-jobs.ts'
-import { refuseLargeData, renamed } from '../jobs/given-texts.ts'
+import { refuseLargeData, renamed } from '../jobs/format/given-texts.ts'
+import { priorityOf } from '../jobs/format/priorities.ts'
+import { isRunning } from '../jobs/format/wire-job.ts'
+import { parseWireTime } from '../jobs/format/wire-times.ts'
 import { refuseLost } from '../jobs/lost-leases.ts'
-import { priorityOf } from '../jobs/priorities.ts'
-import { isRunning } from '../jobs/wire-job.ts'
 import type { WireQueue } from '../jobs/wire-queue.ts'
-import { parseWireTime } from '../jobs/wire-times.ts'
 import { isSwitchedOn, jobNumberOf, rawTextOf, textOf } from '../wire/parameters.ts'
 import { Refusal } from '../wire/refusal.ts'
 import type { BedrockRequest } from '../wire/request.ts'
@@ -102,5 +103,5 @@ const onlyRunning = 'Can only fail RUNNING or RUNQUEUED jobs'
 function messageIn(data: string | undefined): string {
   const { error, message, exceptionMessage } = objectOf(data ?? '{}') ?? {}
   const said = [error, message, exceptionMessage].find((value) => typeof value === 'string' && value !== '')
-  return (said as string | undefined) ?? 'Its worker has failed it'
+  return typeof said === 'string' ? exactText(said) : 'Its worker has failed it'
 }

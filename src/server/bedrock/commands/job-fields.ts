@@ -1,10 +1,10 @@
 import type { Grant } from '../../access/grant.ts'
+import { wirePriorityOf } from '../jobs/format/priorities.ts'
+import type { WireJob } from '../jobs/format/wire-job.ts'
+import { exactWireTime, wireTime } from '../jobs/format/wire-times.ts'
 import type { Handed } from '../jobs/handing-out.ts'
 import { wireNameOf } from '../jobs/mock-jobs.ts'
-import { wirePriorityOf } from '../jobs/priorities.ts'
-import type { WireJob } from '../jobs/wire-job.ts'
 import type { WireQueue } from '../jobs/wire-queue.ts'
-import { exactWireTime, wireTime } from '../jobs/wire-times.ts'
 import { RawJson, type WireFields } from '../wire/wire-values.ts'
 
 /** The fields of a job for the client that has just received it, as they were before it was handed out. */

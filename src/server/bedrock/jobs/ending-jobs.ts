@@ -5,9 +5,9 @@ import { outcomeOfDone } from '../../../execution/end/end.ts'
 import type { DoneRun } from '../../../execution/end/repeating.ts'
 import type { HeldLease } from '../../../queue/contract/store.ts'
 import { Refusal } from '../wire/refusal.ts'
-import { refuseLargeData } from './given-texts.ts'
-import { isMock } from './job-data.ts'
-import { isPending, isRunning, type WireJob } from './wire-job.ts'
+import { refuseLargeData } from './format/given-texts.ts'
+import { isMock } from './format/job-data.ts'
+import { isPending, isRunning, type WireJob } from './format/wire-job.ts'
 import type { JobChanges, WireQueue } from './wire-queue.ts'
 
 /** A job that a client has worked on and may end. */

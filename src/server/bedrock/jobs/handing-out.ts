@@ -11,13 +11,13 @@ import { nextAfter } from '../../../execution/end/repeating.ts'
 import type { Lease } from '../../../queue/contract/contract.ts'
 import type { JobRecord } from '../../../queue/contract/store.ts'
 import type { Grant } from '../../access/grant.ts'
-import { type AdmittedLease, endUndelivered, isBegunOnce } from '../../jobs/admission.ts'
+import { type AdmittedLease, endUndelivered, isBegunOnce } from '../../jobs/claiming/admission.ts'
 import { Refusal } from '../wire/refusal.ts'
+import { isBasedOn, retryTime } from './format/repeats.ts'
+import { type ChildJob, isChildOf } from './format/wire-job.ts'
+import { wireTime } from './format/wire-times.ts'
 import { isMockKey, wireNameOf } from './mock-jobs.ts'
-import { isBasedOn, retryTime } from './repeats.ts'
-import { type ChildJob, isChildOf } from './wire-job.ts'
 import type { WireQueue } from './wire-queue.ts'
-import { wireTime } from './wire-times.ts'
 
 /** A job that is being handed out to a client, as it was before that. */
 export interface Handed {
@@ -56,7 +56,7 @@ async function handOutOne(admitted: AdmittedLease, grant: Grant, jobs: WireQueue
   if (!opened.isNumberSigned || envelope.number === null) await signNumber(envelope, jobs)
   const meta = wireMetaOf(identity.meta)
   if (jobs.crashing.has(wireNameOf(identity.job))) {
-    await giveUp(admitted, 'Jobs of its name were said to crash their workers (CrashBedrockJob)', jobs)
+    await giveUp(admitted, 'Jobs of this name were reported to crash their workers (CrashBedrockJob)', jobs)
     return null
   }
   if (retryCountOf(envelope.payload) >= mostRetries) {

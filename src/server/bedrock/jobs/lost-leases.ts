@@ -1,7 +1,7 @@
 import type { Grant } from '../../access/grant.ts'
 import { Refusal } from '../wire/refusal.ts'
+import { isRunning, type WireJob } from './format/wire-job.ts'
 import type { HandedOut } from './handed-out.ts'
-import { isRunning, type WireJob } from './wire-job.ts'
 import { serverOwner, type WireQueue } from './wire-queue.ts'
 
 /** Whether the client's lease has expired, so that the job waits again or belongs to another client. */

@@ -5,12 +5,13 @@ import { type Envelope, identityOf, type Opened, openEnvelope, type Seal, sealOf
 import { reseal } from '../../../envelope/reseal.ts'
 import { scheduledRun } from '../../../execution/admit/occurrence.ts'
 import { endedLease, isGenuine, openRecord } from '../../../execution/admit/verifying.ts'
+import { cancelJob } from '../../../execution/end/cancelling.ts'
 import { type EndingOptions, end } from '../../../execution/end/end.ts'
 import type { Outcome } from '../../../execution/end/outcome.ts'
 import type { FinalReceipt } from '../../../execution/end/sealing.ts'
 import type { Settlement, SettleReceipt } from '../../../queue/contract/contract.ts'
 import type { HeldLease, JobRecord } from '../../../queue/contract/store.ts'
-import type { Claims } from '../../jobs/claims.ts'
+import type { Claims } from '../../jobs/claiming/claims.ts'
 import type { Creating } from '../../jobs/creating.ts'
 import type { GroupCommit } from '../../jobs/group-commit.ts'
 import type { HeldChildren } from '../../jobs/held-children.ts'
@@ -20,14 +21,14 @@ import type { ServedExecution } from '../../jobs/served-execution.ts'
 import { Refusal } from '../wire/refusal.ts'
 import { Commits } from './commits.ts'
 import { CrashList } from './crash-list.ts'
+import { type ChildJob, type WireJob, wireJobOf } from './format/wire-job.ts'
 import { HandedOutJobs } from './handed-out.ts'
 import { NameLocks } from './name-locks.ts'
 import { QueryLine } from './query-line.ts'
-import { type ChildJob, type WireJob, wireJobOf } from './wire-job.ts'
 
 export interface WireQueueDeps {
   readonly queue: ServedQueue
-  readonly company: GroupCommit
+  readonly groupCommit: GroupCommit
   readonly creating: Creating
   readonly claims: Claims
   readonly names: JobNames
@@ -48,6 +49,8 @@ export interface JobChanges {
   readonly priority?: number
   readonly runAt?: number
   readonly meta?: Partial<WireMeta>
+  /** It no longer waits for its children. */
+  readonly unblocks?: true
 }
 
 /** Prefix for the owner of leases that servers hold for clients. Any server may renew such a lease for its client. */
@@ -193,7 +196,8 @@ export class WireQueue {
     if (held !== undefined) held.isPlain = false
     const envelope = await this.sealed(record, changes)
     const keeps = changes.runAt === undefined ? ({ keepsTime: true } as const) : {}
-    const amendment = { id: record.id, expected, envelope, inAnyState: true, ...keeps } as const
+    const unblocks = changes.unblocks === true ? ({ unblocks: true } as const) : {}
+    const amendment = { id: record.id, expected, envelope, inAnyState: true, ...keeps, ...unblocks } as const
     const [answer] = await this.deps.queue.backend.store.amend([amendment])
     if (answer === 'missing') throw new Refusal(404, noSuchJob)
     return answer === 'amended'
@@ -213,6 +217,12 @@ export class WireQueue {
     return end(endedLease(lease, record), outcome, execution, scheduled, options)
   }
 
+  /** Ends a job that waits. */
+  async cancel({ record }: Pick<WireJob, 'record'>): Promise<void> {
+    const { queue } = this.deps
+    await cancelJob(record.id, { ...queue, store: queue.backend.store })
+  }
+
   settle(settlement: Settlement): Promise<SettleReceipt> {
     return this.deps.execution.settle(settlement)
   }
@@ -221,7 +231,7 @@ export class WireQueue {
   async erase(jobs: readonly WireJob[]): Promise<void> {
     const { store } = this.deps.queue.backend
     for (const { record } of jobs) {
-      if (record.state === 'ready' || record.state === 'scheduled') await store.cancel(record.id)
+      if (record.state === 'ready' || record.state === 'scheduled') await this.cancel({ record })
     }
     const ids = jobs.map(({ record }) => record.id)
     for (const state of ['succeeded', 'cancelled', 'skipped', 'dead'] as const) {

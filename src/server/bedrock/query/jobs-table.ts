@@ -1,10 +1,10 @@
 import type { JobState } from '../../../queue/contract/job-state.ts'
 import type { JobFilter, JobRecord, JobStore } from '../../../queue/contract/store.ts'
 import { shownRunAt } from '../commands/job-fields.ts'
+import { type WireState, wireJobOf } from '../jobs/format/wire-job.ts'
+import { exactWireTime, wireTime } from '../jobs/format/wire-times.ts'
 import { wireNameOf } from '../jobs/mock-jobs.ts'
-import { type WireState, wireJobOf } from '../jobs/wire-job.ts'
 import type { WireQueue } from '../jobs/wire-queue.ts'
-import { exactWireTime, wireTime } from '../jobs/wire-times.ts'
 import type { Narrowing } from './narrowing.ts'
 
 /** A row of the table that a query sees, in column order. */

@@ -49,12 +49,12 @@ export async function askProcess(
     void ending.then(() => {
       hasEnded = true
     })
-    await tell(child, { kind: 'begin', server: processId(), mostMemoryBytes })
+    await send(child, { kind: 'begin', server: processId(), mostMemoryBytes })
     for await (const rows of pages) {
       if (hasEnded) return await ending
-      await tell(child, { kind: 'rows', rows })
+      await send(child, { kind: 'rows', rows })
     }
-    await tell(child, { kind: 'ask', sql, mostRows, mostBytes })
+    await send(child, { kind: 'ask', sql, mostRows, mostBytes })
     const late = new Promise<QueryAnswer>((resolve) => {
       const { cancel } = clock.timer(longestMs, () => resolve({ error: `it took longer than ${longestMs / 1_000} s` }))
       timer.cancel = cancel
@@ -72,7 +72,7 @@ export async function askProcess(
 const gone: QueryAnswer = { error: 'its client is gone' }
 
 /** Resolves when the message is written, or immediately if the process has ended, which is reported separately. */
-function tell(child: ChildProcess, message: ToQueryProcess): Promise<void> {
+function send(child: ChildProcess, message: ToQueryProcess): Promise<void> {
   return new Promise((resolve) => {
     if (child.connected) child.send(message, () => resolve())
     else resolve()

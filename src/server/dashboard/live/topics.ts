@@ -121,7 +121,7 @@ export class Topics {
     const known = this.#topics.get(key)
     if (known !== undefined) {
       known.streams.add(stream)
-      if (known.said !== null) this.#tell(stream, known)
+      if (known.said !== null) this.#publish(stream, known)
       return known
     }
     const topic: Topic = { name, viewer, streams: new Set([stream]), said: null, timer: null }
@@ -148,12 +148,12 @@ export class Topics {
     if (topic.streams.size === 0) return
     if (said !== topic.said) {
       topic.said = said
-      for (const stream of topic.streams) this.#tell(stream, topic)
+      for (const stream of topic.streams) this.#publish(stream, topic)
     }
     this.#later(topic, Math.max(this.#views.paceMs(topic.name), restFactor * elapsed()))
   }
 
-  #tell(stream: Stream, { name, said }: Topic): void {
+  #publish(stream: Stream, { name, said }: Topic): void {
     const event = `{"topic":${JSON.stringify(name)},"at":${this.#clock.now()},${(said ?? '{}').slice(1)}`
     stream.waiting.set(name, event)
     stream.wake()

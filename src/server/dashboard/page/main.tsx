@@ -4,10 +4,10 @@ import { useEffect } from 'preact/hooks'
 import type { Me } from '../shared/view.ts'
 import { address, onLinkClick } from './address.ts'
 import { me, offset, type Refusal, read } from './calls.ts'
+import { Problem } from './components/parts.tsx'
 import { onKey } from './keys.ts'
 import { Login } from './pages/login.tsx'
 import { Overview } from './pages/overview.tsx'
-import { Problem } from './parts.tsx'
 import { Shell } from './shell.tsx'
 
 export interface PageProps {

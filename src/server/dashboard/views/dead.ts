@@ -5,7 +5,7 @@ import type { Viewer } from '../access/viewer.ts'
 import type { ViewDeps } from '../deps.ts'
 import type { DeadPage, ErrorGroup } from '../shared/view.ts'
 import { errorKeyOf, errorMessageOf, normalMessage } from './error-group.ts'
-import { walk } from './walk.ts'
+import { walk } from './jobs/walk.ts'
 
 const dayMs = 86_400_000
 const days = 7

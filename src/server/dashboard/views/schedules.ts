@@ -9,7 +9,7 @@ import { HttpProblem } from '../../http/wire/http-problem.ts'
 import type { Viewer } from '../access/viewer.ts'
 import type { ViewDeps } from '../deps.ts'
 import type { CalendarRow, CalendarView, RunView, ScheduleDraft, ScheduleRow, ScheduleView } from '../shared/view.ts'
-import type { Redaction } from './redaction.ts'
+import type { Redaction } from './jobs/redaction.ts'
 
 const shownNext = 20
 const shownRecent = 60

@@ -6,7 +6,7 @@ import { HttpProblem } from '../../http/wire/http-problem.ts'
 import type { Viewer } from '../access/viewer.ts'
 import type { ViewDeps } from '../deps.ts'
 import type { GraphNode, State, WorkflowPage, WorkflowRow, WorkflowView } from '../shared/view.ts'
-import { walk } from './walk.ts'
+import { walk } from './jobs/walk.ts'
 
 const pageSize = 25
 const mostMembers = 500

@@ -3,6 +3,7 @@ import { parseInstant } from '../../../core/time/instant.ts'
 import { sealOf } from '../../../envelope/envelope.ts'
 import { reseal } from '../../../envelope/reseal.ts'
 import { openRecord } from '../../../execution/admit/verifying.ts'
+import { cancelJob } from '../../../execution/end/cancelling.ts'
 import { isFinal } from '../../../queue/contract/job-state.ts'
 import type { JobRecord } from '../../../queue/contract/store.ts'
 import type { Grant } from '../../access/grant.ts'
@@ -17,7 +18,7 @@ import { memberTexts } from '../wire/json-text.ts'
 type Names = 'changeJob' | 'deleteJob' | 'cancelJob' | 'retryJob' | 'replayDeadJob'
 
 /** Changes existing jobs. */
-export function changingJobs({ jobs, service: { creating, execution } }: HttpDeps): Pick<Handlers, Names> {
+export function changingJobs({ jobs, service: { creating, execution, queue } }: HttpDeps): Pick<Handlers, Names> {
   const { store } = execution
 
   const find = async (id: string): Promise<JobRecord> => {
@@ -62,7 +63,7 @@ export function changingJobs({ jobs, service: { creating, execution } }: HttpDep
     deleteJob: async ({ params: { id } }) => {
       let { state } = await find(id)
       if (state !== 'running' && !isFinal(state)) {
-        await store.cancel(id)
+        await cancelJob(id, { ...queue, store })
         state = (await store.get(id))?.state ?? 'cancelled'
       }
       if (!isFinal(state)) throw notWaiting(id, 'a worker has it. Cancel it, and delete it when it has ended')

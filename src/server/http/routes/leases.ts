@@ -1,5 +1,5 @@
 import { toJson } from '../../../core/text/json.ts'
-import { takeBack } from '../../jobs/admission.ts'
+import { takeBack } from '../../jobs/claiming/admission.ts'
 import type { HttpDeps } from '../deps.ts'
 import { endAttempts } from '../ending.ts'
 import { leaseJson } from '../handing-out.ts'

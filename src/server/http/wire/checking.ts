@@ -57,7 +57,7 @@ function checkText({ minLength = 0, maxLength, pattern, examples, format }: Json
 }
 
 function formText(pattern: string, examples: JsonSchema['examples']): string {
-  return examples === undefined ? `match ${pattern}` : `be a text such as ${orText(examples.map(shown))}`
+  return examples === undefined ? `match ${pattern}` : `be a string such as ${orText(examples.map(shown))}`
 }
 
 function checkNumber(schema: JsonSchema, value: number, say: Say): void {
@@ -157,7 +157,7 @@ function typeOf(value: unknown): JsonType | 'nothing' {
 }
 
 const typeWords: Readonly<Record<JsonType, string>> = {
-  string: 'a text',
+  string: 'a string',
   number: 'a number',
   integer: 'a whole number',
   boolean: 'true or false',

@@ -43,7 +43,7 @@ export function invalidRequest(errors: readonly Fault[]): HttpProblem {
 }
 
 export function noSuchJob(id: string): HttpProblem {
-  const detail = `There is no job ${JSON.stringify(id)}: it never was, or it ended and was kept no longer`
+  const detail = `There is no job ${JSON.stringify(id)}: it never existed, or its retention period has passed`
   return new HttpProblem('job-not-found', detail, { code: 'RUN_NOT_FOUND' })
 }
 

@@ -29,6 +29,19 @@ export const parents: Group = {
       await succeed(bench, children[0] as string)
       assert.equal(await bench.store.get(parent.envelope.id), null)
     },
+    'a parent that is unblocked runs again, without what it left, and waits again when it is done': async (bench) => {
+      const { parent, children } = await runningParent(bench, ['one'])
+      const { envelope } = parent
+      assert.deepEqual(await bench.backend.settle([bench.done(parent, { keep: true, result: '"early"' })]), ['blocked'])
+      const amendment = { id: envelope.id, expected: null, envelope: { ...envelope, links: null }, unblocks: true } as const
+      assert.deepEqual(await bench.store.amend([amendment]), ['amended'])
+      const { state, result } = await bench.record(envelope.id)
+      assert.deepEqual([state, result], ['ready', null])
+      const again = await claimJob(bench, envelope.id)
+      assert.deepEqual(await bench.backend.settle([bench.done(again, { keep: true, result: '"late"' })]), ['blocked'])
+      await succeed(bench, children[0] as string)
+      assert.equal((await bench.record(envelope.id)).result, '"late"')
+    },
     'a parent whose children have ended is done at once': async (bench) => {
       const { parent, children } = await runningParent(bench, ['one'])
       await succeed(bench, children[0] as string)

@@ -281,6 +281,35 @@ describe('RequeueJobs', () => {
     expect((await ask('FinishJob', { jobID: 1 })).status).toBe('405 Can only retry/finish RUNNING and RUNQUEUED jobs')
   })
 
+  test('a parent that waits for its children is handed out at once, and waits again when it is finished', async () => {
+    const { ask } = await served()
+    await ask('CreateJob', { name: 'parent', data: { n: 1 } })
+    await ask('GetJob', { name: 'parent' })
+    await ask('CreateJob', { name: 'child', parentJobID: 1 })
+    await ask('FinishJob', { jobID: 1, data: { n: 2 } })
+    expect((await ask('QueryJob', { jobID: 1 })).json.state).toBe('PAUSED')
+    await ask('RequeueJobs', { jobIDs: 1 })
+    expect((await ask('QueryJob', { jobID: 1 })).json).toMatchObject({ state: 'QUEUED', data: { n: 2 } })
+    expect((await ask('GetJob', { name: 'parent' })).json).toMatchObject({ jobID: 1, data: { n: 2 } })
+    await ask('FinishJob', { jobID: 1 })
+    expect((await ask('QueryJob', { jobID: 1 })).json.state).toBe('PAUSED')
+    await ask('GetJob', { name: 'child' })
+    await ask('FinishJob', { jobID: 2, data: { done: true } })
+    expect((await ask('GetJob', { name: 'parent' })).json).toMatchObject({ jobID: 1, finishedChildJobs: [{ jobID: 2 }] })
+    expect((await ask('FinishJob', { jobID: 1 })).status).toBe('200 OK')
+    expect((await ask('QueryJob', { jobID: 1 })).status).toBe('404 No job with this jobID')
+  })
+
+  test('a job that comes after another one in a workflow goes on waiting for it', async () => {
+    const { ask, jobs } = await served()
+    const step = jobs.define('step', () => {})
+    const flow = await jobs.chain([step.step(null, { delay: '1h' }), step.step(null)])
+    const waits = await jobs.handle(flow.runs[1]?.id ?? '')
+    const [number = null] = (await (await jobs.store()).numbers?.assign([waits.id])) ?? []
+    expect((await ask('RequeueJobs', { jobIDs: number ?? 0 })).status).toBe('200 OK')
+    expect(await waits.state()).toBe('blocked')
+  })
+
   test('may rename them, and count a failure back', async () => {
     const { ask } = await served()
     await ask('CreateJob', { name: 'a', data: { retryAfterCount: 3 } })

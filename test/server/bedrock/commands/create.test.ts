@@ -19,6 +19,28 @@ describe('CreateJob', () => {
     expect((await ask('GetJob', { name: 'a' })).body).toContain(`"data":${data},`)
   })
 
+  test('large numbers in data survive every command that writes it anew', async () => {
+    const { ask } = await served()
+    const data = async (jobID: number) => /"data":(\{.*?\})[,}]/.exec((await ask('QueryJob', { jobID })).body)?.[1]
+    await ask('CreateJobs', { jobs: '[{"name":"many","data":{"n":9007199254740993}}]' })
+    expect(await data(1)).toBe('{"n":9007199254740993}')
+    await ask('UpdateJob', { jobID: 1, data: '{ "n": 9007199254740995 }' })
+    expect(await data(1)).toBe('{"n":9007199254740995}')
+
+    await ask('CreateJob', { name: 'one', unique: 'true', data: '{"a":9007199254740993}' })
+    await ask('CreateJob', { name: 'one', unique: 'true', data: '{"b":0.1234567890123456789}' })
+    expect(await data(2)).toBe('{"a":9007199254740993,"b":0.1234567890123456789}')
+    await ask('CreateJob', { name: 'two', unique: 'true', data: '{"a":9007199254740993}' })
+    await ask('CreateJob', { name: 'two', unique: 'true', data: '{"a":9007199254740992}' })
+    expect(await data(3)).toBe('{"a":9007199254740992}')
+
+    await ask('CreateJob', { name: 'mock', mockRequest: 'true', data: '{"a":9007199254740993}' })
+    expect(await data(4)).toBe('{"a":9007199254740993,"mockRequest":true}')
+    await ask('CreateJob', { name: 'again', retryAfter: '+1 MINUTE', data: '{"a":9007199254740993}' })
+    await ask('GetJob', { name: 'again' })
+    expect(await data(5)).toBe('{"a":9007199254740993,"retryAfterCount":1}')
+  })
+
   test.each([
     [{}, '402 Missing name'],
     [{ name: '' }, '402 Missing name'],

@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals'
 import type { AttemptView, JobView } from '../../shared/view.ts'
 import { to } from '../address.ts'
+import { Icon } from '../components/icons.tsx'
+import { Card, Copy, Text } from '../components/parts.tsx'
 import { iso, precise, visible } from '../format.ts'
-import { Icon } from '../icons.tsx'
-import { Card, Copy, Text } from '../parts.tsx'
 
 export function Attempts({ job: { errors, attempts, maxRetries, owner, state } }: { readonly job: JobView }) {
   return (

@@ -1,7 +1,7 @@
 import type { JobView, LinkView } from '../../shared/view.ts'
 import { to } from '../address.ts'
+import { Card, JobLink, Precise, State, stateOf, TagList, Text } from '../components/parts.tsx'
 import { duration, shortId, visible } from '../format.ts'
-import { Card, JobLink, Precise, State, stateOf, TagList, Text } from '../parts.tsx'
 
 export function Links({ job }: { readonly job: JobView }) {
   const { links, waiters, root, parent, id } = job

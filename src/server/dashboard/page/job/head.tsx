@@ -1,10 +1,10 @@
 import type { JobView } from '../../shared/view.ts'
 import { go, to } from '../address.ts'
 import { change, may, now } from '../calls.ts'
+import { Icon } from '../components/icons.tsx'
+import { ask, attempt } from '../components/messages.tsx'
+import { Copy, State, stateOf, Text } from '../components/parts.tsx'
 import { iso, shortId } from '../format.ts'
-import { Icon } from '../icons.tsx'
-import { ask, attempt } from '../messages.tsx'
-import { Copy, State, stateOf, Text } from '../parts.tsx'
 
 export const isEnded = (state: string) => ['succeeded', 'dead', 'cancelled', 'skipped'].includes(state)
 

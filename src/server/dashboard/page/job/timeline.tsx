@@ -1,7 +1,7 @@
 import type { JobView } from '../../shared/view.ts'
 import { now } from '../calls.ts'
+import { Ahead, Card, tick } from '../components/parts.tsx'
 import { date, duration, iso } from '../format.ts'
-import { Ahead, Card, tick } from '../parts.tsx'
 
 interface Span {
   readonly label: string

@@ -3,9 +3,9 @@ import { useEffect } from 'preact/hooks'
 import { filterKeys, filterStates, parseFilter, type Term, writeFilter, writeTerm } from '../../shared/filter.ts'
 import type { Counts } from '../../shared/view.ts'
 import { base, go } from '../address.ts'
+import { Icon } from '../components/icons.tsx'
+import { Text } from '../components/parts.tsx'
 import { count, exact } from '../format.ts'
-import { Icon } from '../icons.tsx'
-import { Text } from '../parts.tsx'
 
 const tabs = ['ready', 'scheduled', 'blocked', 'running', 'succeeded', 'dead', 'cancelled', 'skipped'] as const
 

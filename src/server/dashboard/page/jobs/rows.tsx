@@ -2,8 +2,8 @@ import { useRef } from 'preact/hooks'
 import type { JobRow } from '../../shared/view.ts'
 import { to } from '../address.ts'
 import { may, now } from '../calls.ts'
+import { Ago, JobLink, State, stateOf, TagList, Text, tick } from '../components/parts.tsx'
 import { duration } from '../format.ts'
-import { Ago, JobLink, State, stateOf, TagList, Text, tick } from '../parts.tsx'
 
 /** Maximum number of tags in a row; the page of the job has all of them. */
 const shownTags = 4

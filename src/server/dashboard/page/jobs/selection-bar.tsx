@@ -1,7 +1,7 @@
 import type { BulkAction, JobRow } from '../../shared/view.ts'
-import { bulk } from '../bulk.tsx'
+import { bulk } from '../components/bulk.tsx'
+import { Icon } from '../components/icons.tsx'
 import { exact } from '../format.ts'
-import { Icon } from '../icons.tsx'
 
 interface SelectionProps {
   readonly selected: ReadonlySet<string>

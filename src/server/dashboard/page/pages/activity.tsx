@@ -1,9 +1,9 @@
 import type { ActivityEntry } from '../../shared/view.ts'
 import { base } from '../address.ts'
 import { change, may } from '../calls.ts'
+import { Ago, Card, Empty, Problem, Progress, Text, Waiting } from '../components/parts.tsx'
 import { exact } from '../format.ts'
 import { useLive } from '../live.ts'
-import { Ago, Card, Empty, Problem, Progress, Text, Waiting } from '../parts.tsx'
 
 export function ActivityPage() {
   const live = useLive<readonly ActivityEntry[]>('activity')

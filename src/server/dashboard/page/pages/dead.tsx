@@ -3,12 +3,12 @@ import { useEffect } from 'preact/hooks'
 import { quoted } from '../../shared/filter.ts'
 import type { DeadPage, ErrorGroup, Searched } from '../../shared/view.ts'
 import { to, toJobs } from '../address.ts'
-import { BulkProgress, bulk } from '../bulk.tsx'
 import { may, read } from '../calls.ts'
+import { BulkProgress, bulk } from '../components/bulk.tsx'
+import { Icon } from '../components/icons.tsx'
+import { Ago, Card, Empty, JobLink, Problem, SearchedTo, Spark, Text } from '../components/parts.tsx'
 import { count, exact, visible } from '../format.ts'
-import { Icon } from '../icons.tsx'
 import type { PageProps } from '../main.tsx'
-import { Ago, Card, Empty, JobLink, Problem, SearchedTo, Spark, Text } from '../parts.tsx'
 
 interface Loaded {
   readonly groups: readonly ErrorGroup[]

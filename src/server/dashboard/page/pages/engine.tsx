@@ -1,11 +1,11 @@
 import { useSignal } from '@preact/signals'
 import type { EngineView } from '../../shared/view.ts'
 import { change, may } from '../calls.ts'
+import { Icon } from '../components/icons.tsx'
+import { attempt } from '../components/messages.tsx'
+import { Ago, Card, Empty, Problem, Waiting } from '../components/parts.tsx'
 import { duration, visible } from '../format.ts'
-import { Icon } from '../icons.tsx'
 import { useLive } from '../live.ts'
-import { attempt } from '../messages.tsx'
-import { Ago, Card, Empty, Problem, Waiting } from '../parts.tsx'
 
 const verdicts = { ok: 'tick', warning: 'warning', problem: 'cross' } as const
 

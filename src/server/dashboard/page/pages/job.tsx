@@ -1,17 +1,17 @@
 import { useSignal } from '@preact/signals'
 import type { JobView } from '../../shared/view.ts'
 import { may } from '../calls.ts'
+import { TextCard } from '../components/json-view.tsx'
+import { LogCard } from '../components/log-card.tsx'
+import { Ahead, Card, Problem, Progress, Text, Waiting } from '../components/parts.tsx'
+import { PayloadEditor } from '../components/payload-editor.tsx'
 import { shortId, visible } from '../format.ts'
 import { Attempts } from '../job/attempts.tsx'
 import { Facts, Links } from '../job/facts.tsx'
 import { Head, isEnded } from '../job/head.tsx'
 import { Timeline } from '../job/timeline.tsx'
-import { TextCard } from '../json-view.tsx'
 import { useLive } from '../live.ts'
-import { LogCard } from '../log-card.tsx'
 import type { PageProps } from '../main.tsx'
-import { Ahead, Card, Problem, Progress, Text, Waiting } from '../parts.tsx'
-import { PayloadEditor } from '../payload-editor.tsx'
 
 export function Job({ argument = '' }: PageProps) {
   const live = useLive<JobView>(`job:${argument}`)

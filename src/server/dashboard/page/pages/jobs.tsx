@@ -3,14 +3,14 @@ import { useEffect, useRef } from 'preact/hooks'
 import { parseFilter, quoted, type Term, writeFilter, writeTerm } from '../../shared/filter.ts'
 import type { Counts, JobPage, JobRow, Searched } from '../../shared/view.ts'
 import { address, base } from '../address.ts'
-import { BulkProgress } from '../bulk.tsx'
 import { may, read } from '../calls.ts'
+import { BulkProgress } from '../components/bulk.tsx'
+import { Card, Code, Empty, Problem, SearchedTo, Text } from '../components/parts.tsx'
 import { exact } from '../format.ts'
 import { FilterBar, Tabs } from '../jobs/filter-bar.tsx'
 import { Rows } from '../jobs/rows.tsx'
 import { SelectionBar } from '../jobs/selection-bar.tsx'
 import { useLive } from '../live.ts'
-import { Card, Code, Empty, Problem, SearchedTo, Text } from '../parts.tsx'
 
 interface Loaded {
   readonly rows: readonly JobRow[]

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { address, base, go } from '../address.ts'
 import { change } from '../calls.ts'
-import { Problem } from '../parts.tsx'
+import { Problem } from '../components/parts.tsx'
 
 /** Signs in with the code from a printed link, or with a token. Neither is kept in the browser. */
 export function Login() {

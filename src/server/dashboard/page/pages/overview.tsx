@@ -3,11 +3,11 @@ import { quoted } from '../../shared/filter.ts'
 import type { OverviewView, Range } from '../../shared/view.ts'
 import { address, base, to, toJobs, withParameter } from '../address.ts'
 import { me, now } from '../calls.ts'
-import { ThroughputChart, TimesChart } from '../chart.tsx'
+import { ThroughputChart, TimesChart } from '../components/chart.tsx'
+import { Icon } from '../components/icons.tsx'
+import { Ago, Ahead, Card, Code, Empty, JobLink, Problem, Progress, Spark, Text, tick, Waiting } from '../components/parts.tsx'
 import { ago, count, duration, exact, perMinute, share } from '../format.ts'
-import { Icon } from '../icons.tsx'
 import { useLive } from '../live.ts'
-import { Ago, Ahead, Card, Code, Empty, JobLink, Problem, Progress, Spark, Text, tick, Waiting } from '../parts.tsx'
 
 const ranges: readonly Range[] = ['1h', '1d', '7d']
 

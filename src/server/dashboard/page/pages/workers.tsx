@@ -1,10 +1,10 @@
 import type { WorkerRow, WorkerView } from '../../shared/view.ts'
 import { now } from '../calls.ts'
+import { Ago, Ahead, Card, Empty, Instant, JobLink, Problem, Text, tick, Waiting } from '../components/parts.tsx'
+import { WorkerTable } from '../components/worker-table.tsx'
 import { duration } from '../format.ts'
 import { useLive } from '../live.ts'
 import type { PageProps } from '../main.tsx'
-import { Ago, Ahead, Card, Empty, Instant, JobLink, Problem, Text, tick, Waiting } from '../parts.tsx'
-import { WorkerTable } from '../worker-table.tsx'
 
 export function Workers({ argument }: PageProps) {
   return argument === undefined ? <List /> : <Detail owner={argument} />

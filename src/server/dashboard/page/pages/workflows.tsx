@@ -3,15 +3,28 @@ import { useEffect, useMemo } from 'preact/hooks'
 import { quoted } from '../../shared/filter.ts'
 import type { Counts, GraphNode, Searched, WorkflowPage, WorkflowRow, WorkflowView } from '../../shared/view.ts'
 import { address, base, to, toJobs, withParameter } from '../address.ts'
-import { bulk } from '../bulk.tsx'
 import { change, may, now, read } from '../calls.ts'
+import { bulk } from '../components/bulk.tsx'
+import { type Layout, layoutOf } from '../components/graph-layout.ts'
+import { Icon } from '../components/icons.tsx'
+import { ask, attempt } from '../components/messages.tsx'
+import {
+  Ago,
+  Card,
+  Code,
+  Empty,
+  JobLink,
+  Problem,
+  Progress,
+  SearchedTo,
+  State,
+  Text,
+  tick,
+  Waiting,
+} from '../components/parts.tsx'
 import { count, duration, exact, shortId, visible } from '../format.ts'
-import { type Layout, layoutOf } from '../graph-layout.ts'
-import { Icon } from '../icons.tsx'
 import { useLive } from '../live.ts'
 import type { PageProps } from '../main.tsx'
-import { ask, attempt } from '../messages.tsx'
-import { Ago, Card, Code, Empty, JobLink, Problem, Progress, SearchedTo, State, Text, tick, Waiting } from '../parts.tsx'
 
 export function Workflows({ argument }: PageProps) {
   return argument === undefined ? <List /> : <Detail root={argument} />

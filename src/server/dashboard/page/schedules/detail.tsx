@@ -1,11 +1,11 @@
 import type { RunView, ScheduleView } from '../../shared/view.ts'
 import { address, to } from '../address.ts'
 import { may } from '../calls.ts'
+import { Icon } from '../components/icons.tsx'
+import { Ahead, Card, Code, Empty, JobLink, Problem, State, Text, Waiting } from '../components/parts.tsx'
+import { ScheduleForm } from '../components/schedule-form.tsx'
 import { clock, day, duration, iso, visible } from '../format.ts'
-import { Icon } from '../icons.tsx'
 import { useLive } from '../live.ts'
-import { Ahead, Card, Code, Empty, JobLink, Problem, State, Text, Waiting } from '../parts.tsx'
-import { ScheduleForm } from '../schedule-form.tsx'
 import { Actions, Outcome } from './schedule-parts.tsx'
 
 export function Detail({ name }: { readonly name: string }) {

@@ -1,9 +1,9 @@
 import type { RunView, ScheduleRow } from '../../shared/view.ts'
 import { change, may } from '../calls.ts'
+import { Icon } from '../components/icons.tsx'
+import { ask, attempt } from '../components/messages.tsx'
+import { Code, Empty, JobLink, State } from '../components/parts.tsx'
 import { visible } from '../format.ts'
-import { Icon } from '../icons.tsx'
-import { ask, attempt } from '../messages.tsx'
-import { Code, Empty, JobLink, State } from '../parts.tsx'
 
 export function NoSchedule() {
   return (

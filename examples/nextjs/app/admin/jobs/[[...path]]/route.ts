@@ -3,7 +3,7 @@ import { dashboard } from 'treadle/dashboard'
 
 const shown = dashboard(jobs, {
   basePath: '/admin/jobs',
-  // Your own login decides here: null is nobody.
+  // Your own login decides here; null refuses access.
   authorize: () => (process.env.NODE_ENV === 'production' ? null : { role: 'operate', user: 'developer' }),
 })
 

@@ -1,0 +1,11 @@
+import { jobs } from 'treadle'
+import { dashboard } from 'treadle/dashboard'
+
+const shown = dashboard(jobs, {
+  basePath: '/admin/jobs',
+  // Your own login decides here; null refuses access.
+  authorize: () => (process.env.NODE_ENV === 'production' ? null : { role: 'operate', user: 'developer' }),
+})
+
+export const loader = ({ request }: { request: Request }) => shown.fetch(request)
+export const action = ({ request }: { request: Request }) => shown.fetch(request)

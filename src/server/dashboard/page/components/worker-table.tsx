@@ -1,0 +1,74 @@
+import type { WorkerRow } from '../../shared/view.ts'
+import { to } from '../address.ts'
+import { Ago, Code, Empty, State, Text } from './parts.tsx'
+
+export function WorkerTable({ workers }: { readonly workers: readonly WorkerRow[] }) {
+  if (workers.length === 0)
+    return (
+      <Empty title="No worker is running">
+        <p>Start one where the code of your jobs is:</p>
+        <Code>npx treadle work</Code>
+      </Empty>
+    )
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label="Workers">
+      <table>
+        <thead>
+          <tr>
+            <th>worker</th>
+            <th class="num">pid</th>
+            <th>version</th>
+            <th class="num">running</th>
+            <th>queues</th>
+            <th class="num">jobs</th>
+            <th>schedules</th>
+            <th>started</th>
+            <th>last seen</th>
+          </tr>
+        </thead>
+        <tbody>
+          {workers.map((worker) => (
+            <tr key={worker.owner} data-row>
+              <td class="main">
+                <a href={to('workers', worker.owner)}>
+                  <Text>{worker.host}</Text>
+                </a>{' '}
+                {worker.breaker !== 'closed' && <span class="badge bad">breaker {worker.breaker}</span>}
+              </td>
+              <td class="num">{worker.pid}</td>
+              <td>
+                <Text>{worker.version}</Text>
+              </td>
+              <td class="num">
+                <Load worker={worker} />
+              </td>
+              <td>{worker.queues === null ? 'all' : <Text>{worker.queues.join(', ')}</Text>}</td>
+              <td class="num">{worker.jobs.length}</td>
+              <td>{worker.follows ? <Ago at={worker.lastTickAt} /> : <span class="muted">no</span>}</td>
+              <td>
+                <Ago at={worker.startedAt} />
+              </td>
+              <td>
+                <Ago at={worker.seenAt} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+export function Load({ worker: { running, allowed, concurrency } }: { readonly worker: WorkerRow }) {
+  return (
+    <span title={allowed < concurrency ? `It allows itself ${allowed} of ${concurrency} because of the load` : undefined}>
+      {running}/{allowed}
+      {allowed < concurrency && (
+        <>
+          {' '}
+          <State state="paused" />
+        </>
+      )}
+    </span>
+  )
+}
