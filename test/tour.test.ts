@@ -13,7 +13,7 @@ describe('the tour', () => {
   test('runs every sample to its end, says what happened, tells commands that work, and ends by itself where nobody watches', async () => {
     const { output, code } = await run(['scripts/tour.mjs', '--folder', join(folder, 'once')])
     expect(code, output).toBe(0)
-    expect(output).toMatch(/^\s*Dashboard: {2}http:\/\/127\.0\.0\.1:\d+\//)
+    expect(output).toMatch(/^ *Dashboard: {2}http:\/\/127\.0\.0\.1:\d+\//m)
     for (const line of [
       /server +tcp {2}127\.0\.0\.1:\d+/,
       /server +http http:\/\/127\.0\.0\.1:\d+\/api\/v1/,

@@ -15,6 +15,7 @@ const guides = [
   ['src/app/schedules/', 'schedules.md#managing-schedules-at-run-time'],
   ['src/app/schedules/stored-schedule.ts', 'schedules.md#schedules-as-data'],
   ['src/app/treadle.ts', 'defining-work.md'],
+  ['src/app/instance.ts', 'defining-work.md'],
   ['src/app/workers/', 'workers.md'],
   ['src/app/workers/pass-handler.ts', 'workers.md#without-a-worker-one-pass-per-request'],
   ['src/app/workers/queue-limits.ts', 'limits.md#queues-with-limits'],

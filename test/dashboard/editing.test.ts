@@ -176,7 +176,7 @@ describe.skipIf(!hasBrowser)('what is changed in a browser', () => {
     await visit('/schedules/stored%3Abeat')
     await page.getByRole('link', { name: 'Change' }).click()
     await page.locator('#field-said').fill('2h')
-    await page.getByRole('button', { name: 'Change it' }).click()
+    await page.getByRole('button', { name: 'Save changes' }).click()
     await page.getByText('Changed.').waitFor()
     expect(await jobs.schedules.get('beat')).toMatchObject({ said: '2h', payload: { n: 1 }, overlap: 'queue' })
   })
