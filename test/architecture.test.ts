@@ -73,7 +73,6 @@ describe('the contract of a backend', () => {
       ScheduleStore: 10,
       WorkerStore: 3,
       Coordination: 3,
-      SlicedSending: 1,
       JobNumbers: 3,
       LogStore: 2,
       RollupStore: 2,

@@ -40,9 +40,6 @@ const largestSend = 1_000
 const wholeList = 500
 const largestPart = 1_000
 
-/** Number of jobs to sign before the backend begins to store them, if it can store slices. */
-const sliceLength = 125
-
 /** Maximum number of concurrent transactions, so that neither the database nor the program waits for the other. */
 const mostAtOnce = 2
 
@@ -68,7 +65,7 @@ export class Sending {
     this.#sealing = { now, newId, keys, encrypts: settings.encrypt }
     this.#telemetry = telemetry
     this.#events = events
-    this.#send = this.#sendingBy((envelopes) => backend.send(envelopes))
+    this.#send = announcedSend(observedSend(backend, telemetry.observers), events, keys)
     this.#sends = new Batcher(this.#send, largestSend)
   }
 
@@ -150,48 +147,20 @@ export class Sending {
     const partSize = partSizeOf(written.length)
     let hasFailed = false
     for (let from = 0; from < written.length; from += partSize) {
-      const size = Math.min(partSize, written.length - from)
-      const seal = (index: number) => sealJob(planOf(from + index), written[from + index] as WrittenPayload, sealing)
-      const part = this.#part(size, seal)
+      const envelopes = written
+        .slice(from, from + partSize)
+        .map((payload, index) => sealJob(planOf(from + index), payload, sealing))
       await parts.at(-mostAtOnce)?.sending.catch(() => {})
       if (hasFailed) break
-      const sending = part()
+      const sending = this.#send(envelopes)
       sending.catch(() => {
         hasFailed = true
       })
-      parts.push({ size, sending })
+      parts.push({ size: envelopes.length, sending })
       // Yield, so that the request is actually sent.
       await nextTurn()
     }
     return receiptsOf(job, parts, written.length)
-  }
-
-  /** Signs a part at once and sends it when it is called, or does both slice by slice if the backend can store slices. */
-  #part(size: number, seal: (index: number) => Envelope): () => Promise<readonly SendReceipt[]> {
-    const { slices: sliced } = this.#backend
-    const sealed = (from: number, to: number) => {
-      const envelopes: Envelope[] = []
-      for (let index = from; index < to; index++) envelopes.push(seal(index))
-      return envelopes
-    }
-    if (sliced === undefined || size <= sliceLength) {
-      const envelopes = sealed(0, size)
-      return () => this.#send(envelopes)
-    }
-    const envelopes: Envelope[] = []
-    function* slices(): Iterable<readonly Envelope[]> {
-      for (let from = 0; from < size; from += sliceLength) {
-        const slice = sealed(from, Math.min(from + sliceLength, size))
-        for (const envelope of slice) envelopes.push(envelope)
-        yield slice
-      }
-    }
-    return () => this.#sendingBy(() => sliced.send(slices()))(envelopes)
-  }
-
-  /** A way to send that observers and listeners are told of. */
-  #sendingBy(send: QueueBackend['send']): QueueBackend['send'] {
-    return announcedSend(observedSend({ send }, this.#telemetry.observers), this.#events, this.#sealing.keys)
   }
 
   /** Sends in the transaction that the options name. */

@@ -1,11 +1,10 @@
 import { randomToken } from '../../core/id.ts'
 import type { Logger } from '../../core/logger.ts'
 import { type Clock, nextTurn, readTime } from '../../core/time/clock.ts'
-import type { Envelope } from '../../envelope/envelope.ts'
 import { ClaimableMemo } from '../../queue/claiming/claimable.ts'
 import type { QueueBackend, SendReceipt, SettleReceipt } from '../../queue/contract/contract.ts'
 import { ClaimReader } from './fast-path/claimed-rows.ts'
-import { type FlatEnvelopes, flatten } from './fast-path/flat-envelopes.ts'
+import { flatten } from './fast-path/flat-envelopes.ts'
 import { flattenJobs } from './fast-path/flat-rules.ts'
 import { flattenSettlements } from './fast-path/flat-settlements.ts'
 import { refuseForeignDatabase } from './file/file-owner.ts'
@@ -78,17 +77,6 @@ function sqliteBackend(access: Access, wakeFile: WakeFile, joining: Joining, clo
       for (const [index, receipt] of taken) receipts[index] = receipt
       return receipts
     },
-    slices: {
-      async send(slices) {
-        const receipts: SendReceipt[] = []
-        const taken = await access.sendSlices(flattenSlices(slices, receipts), readTime(clock))
-        wakeFile.touch()
-        // As in `send`: the job that a duplicate refers to may not be on disk yet.
-        if (taken.length > 0) await logSync.sync()
-        for (const [index, receipt] of taken) receipts[index] = receipt
-        return receipts
-      },
-    },
     async lease(request) {
       const args: Parameters<Engine['lease']> = [{ ...request, jobs: claimable.of(request.jobs) }, randomToken(), readTime(clock)]
       // What wakes an idle worker is usually a single job, and someone is likely waiting for it.
@@ -112,14 +100,6 @@ function sqliteBackend(access: Access, wakeFile: WakeFile, joining: Joining, clo
       await logSync.close()
       await access.close()
     },
-  }
-}
-
-/** Adds a receipt for each envelope. */
-function* flattenSlices(slices: Iterable<readonly Envelope[]>, receipts: SendReceipt[]): Iterable<FlatEnvelopes> {
-  for (const slice of slices) {
-    for (const { id } of slice) receipts.push({ id, stored: true })
-    yield flatten(slice)
   }
 }
 

@@ -31,8 +31,6 @@ export interface QueueBackend extends AsyncDisposable {
    * the one that was sent.
    */
   send(envelopes: readonly Envelope[]): Promise<readonly SendReceipt[]>
-  /** Storing a batch while it is made. Present only if that is faster than `send`. */
-  readonly slices?: SlicedSending
   /**
    * Claims due jobs, best first, and counts the attempt, so that the count survives a crash of the worker. Never blocks. Also
    * returns expired leases to the queue.
@@ -150,14 +148,6 @@ export interface Lease {
   readonly expiresAt: number
   /** The job is part of a workflow, or another job was waiting for it when it was claimed. Absent means no. */
   readonly linked?: boolean
-}
-
-export interface SlicedSending {
-  /**
-   * Like `send` of a backend, for one batch in slices: each is stored while the next one is made. All slices are taken in one
-   * turn. If one cannot be made, nothing is stored.
-   */
-  send(slices: Iterable<readonly Envelope[]>): Promise<readonly SendReceipt[]>
 }
 
 export interface LeaseBatch {

@@ -30,18 +30,8 @@ export class FastPaths {
   store(flat: FlatEnvelopes): boolean {
     const counts = new CountChanges()
     if (!this.#store.store(flat, counts)) return false
-    this.writeCounts(counts)
+    this.#writeCounts(counts)
     return true
-  }
-
-  /** Like `store`, for a part of a batch whose counts are written at its end. */
-  storeSlice(flat: FlatEnvelopes, counts: CountChanges): boolean {
-    return this.#store.store(flat, counts)
-  }
-
-  writeCounts(counts: CountChanges): void {
-    const { database, rules } = this.#parts
-    done(counts.write(database.session, rules.shared.counts))
   }
 
   /** Null if the rules have to handle the claim. */
@@ -60,8 +50,13 @@ export class FastPaths {
       if (database.session.run(ending, [now, ids, claim]) < ids.length) throw new Refused()
       changes.moveEach(lanes, stateNumber.running, stateNumber.succeeded)
     }
-    this.writeCounts(changes)
+    this.#writeCounts(changes)
     return allApplied
+  }
+
+  #writeCounts(counts: CountChanges): void {
+    const { database, rules } = this.#parts
+    done(counts.write(database.session, rules.shared.counts))
   }
 
   /** Null if any of them needs more than to be marked as succeeded. */

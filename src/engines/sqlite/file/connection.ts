@@ -115,36 +115,6 @@ export class Connection {
     return this.#transaction('NORMAL', work)
   }
 
-  /** Begins a durable transaction, to be ended by `commit` or `rollback`. */
-  begin(): void {
-    if (this.#watch?.isSuspect) this.checkFile()
-    this.#guarded(() => {
-      if (this.#isOwn) this.#synchronize('FULL')
-      this.#begin.run()
-    })
-  }
-
-  /** If it fails, the transaction is rolled back. */
-  commit(): void {
-    this.#guarded(() => {
-      try {
-        this.#commit.run()
-      } catch (thrown) {
-        this.rollback()
-        throw thrown
-      }
-    })
-    this.checkFile()
-  }
-
-  rollback(): void {
-    try {
-      for (const statement of this.#rollback) statement.run()
-    } catch {
-      // SQLite rolls back by itself after a failed write; the original error is the one that matters.
-    }
-  }
-
   /** The path as SQLite reports it. SQLite names the log after it, even if the file was opened through a link. */
   get file(): string {
     return this.#guarded(() => fileOf(this.#database))
@@ -214,7 +184,7 @@ export class Connection {
         this.#commit.run()
         return answer
       } catch (thrown) {
-        this.rollback()
+        this.#undo()
         throw thrown
       }
     })
@@ -236,6 +206,14 @@ export class Connection {
       this.emptyLog()
     } catch {
       // The caller throws the error that matters: the log is gone.
+    }
+  }
+
+  #undo(): void {
+    try {
+      for (const statement of this.#rollback) statement.run()
+    } catch {
+      // SQLite rolls back by itself after a failed write; the original error is the one that matters.
     }
   }
 

@@ -50,37 +50,6 @@ export class FileDatabase implements SqlDatabase {
     return this.#durability === 'durable' ? this.#connection.transaction(begun) : this.#connection.relaxedTransaction(begun)
   }
 
-  /** Begins a durable transaction that all further calls are part of, until `commit` or `rollback`. */
-  begin(): void {
-    this.#connection.begin()
-    this.#transactions++
-    this.#isOpen = true
-    this.#failure = undefined
-  }
-
-  commit(): void {
-    this.#isOpen = false
-    if (this.#failure !== undefined) {
-      this.#connection.rollback()
-      throw this.#failure.thrown
-    }
-    this.#connection.commit()
-  }
-
-  rollback(): void {
-    if (this.#isOpen) this.#connection.rollback()
-    this.#isOpen = false
-  }
-
-  /** Runs in the transaction that `begin` has begun. Failures are those of the queue, also that its file was replaced. */
-  within<Value>(work: () => Value): Value {
-    return this.#connection.read(work)
-  }
-
-  get isOpen(): boolean {
-    return this.#isOpen
-  }
-
   all<Row>(sql: string, values?: readonly SqlValue[]): Row[] {
     return this.#connection.read(() => this.session.all<Row>(sql, values))
   }

@@ -1,11 +1,10 @@
 import { TreadleError } from '../../../core/errors.ts'
 import type { Logger } from '../../../core/logger.ts'
-import { type Clock, nextTurn, pause, stopwatch, systemClock, type TimeReading } from '../../../core/time/clock.ts'
+import { type Clock, nextTurn, pause, stopwatch, systemClock } from '../../../core/time/clock.ts'
 import type { StandIn, StandInRequest } from '../../../queue/contract/contract.ts'
 import { type ClockJump, ClockJumps, jumpText } from '../../../queue/time/clock-jumps.ts'
-import type { FlatEnvelopes } from '../fast-path/flat-envelopes.ts'
 import { loadDriver } from '../file/driver.ts'
-import type { Engine, LocalEngine, TakenReceipts } from './engine.ts'
+import type { Engine, LocalEngine } from './engine.ts'
 import { openEngine } from './open-engine.ts'
 import { type StandInTerms, standInFor } from './stand-in.ts'
 import { type EngineMethod, ThreadClient } from './thread-client.ts'
@@ -90,22 +89,6 @@ export class Access {
     const moving = this.#moved()
     if (moving !== undefined) await moving
     return this.#throughThread(method, args)
-  }
-
-  /** Stores a batch while it is made: see `ThreadClient.sendSlices`. */
-  async sendSlices(slices: Iterable<FlatEnvelopes>, time: TimeReading): Promise<TakenReceipts> {
-    this.refuseClosed()
-    const moving = this.#moved()
-    if (moving !== undefined) await moving
-    const thread = this.#usable() ?? (await this.#openThread())
-    if (thread !== undefined) return thread.sendSlices(slices, time)
-    try {
-      for (const slice of slices) this.#inline.sendSlice(slice, time)
-      return this.#inline.commitSlices(time)
-    } catch (thrown) {
-      this.#inline.dropSlices()
-      throw thrown
-    }
   }
 
   async #throughThread<Method extends EngineMethod>(

@@ -55,10 +55,6 @@ export interface Engine {
   send(flat: FlatEnvelopes, time: TimeReading): TakenReceipts
   /** For callers that sync to disk themselves before they acknowledge the jobs. */
   sendUnsynced(flat: FlatEnvelopes, time: TimeReading): TakenReceipts
-  /** Stores a part of a batch, in a transaction that stays open until `commitSlices` or `dropSlices`. */
-  sendSlice(flat: FlatEnvelopes, time: TimeReading): void
-  commitSlices(time: TimeReading): TakenReceipts
-  dropSlices(): void
   lease(request: FlatRequest, claim: string, time: TimeReading): ClaimedRows
   settle(settlements: readonly FlatSettlement[], time: TimeReading): Settled
   /** Any other call, by name. */

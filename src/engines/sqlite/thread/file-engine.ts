@@ -25,7 +25,6 @@ import type { EngineOptions, LocalEngine, Ruled, Settled, TakenReceipts } from '
 import { Keeping, type Standstill } from './keeping.ts'
 import { MovingTimes } from './moving-times.ts'
 import { mannerOf, methodsOf, type RuleCall, ruledParts } from './rule-calls.ts'
-import { Slices } from './slices.ts'
 
 type Method = (...args: readonly unknown[]) => Generator<Answer<unknown>, unknown>
 
@@ -45,7 +44,6 @@ export class FileEngine implements LocalEngine {
   readonly #time: QueueTime
   #reading: TimeReading = 0
   #made: Made | undefined
-  #slices: Slices | undefined
   #wakes = false
   #asked: { readonly text: string; readonly jobs: readonly ClaimableJob[] } = { text: '[]', jobs: [] }
 
@@ -68,33 +66,6 @@ export class FileEngine implements LocalEngine {
 
   sendUnsynced(flat: FlatEnvelopes, time: TimeReading): TakenReceipts {
     return this.#send('relaxed', flat, time)
-  }
-
-  sendSlice(flat: FlatEnvelopes, time: TimeReading): void {
-    this.#slices ??= new Slices(this.#database, this.#using.fastPaths)
-    this.#reading = time
-    this.#slices.add(flat)
-  }
-
-  commitSlices(time: TimeReading): TakenReceipts {
-    try {
-      this.#reading = time
-      const left = this.#slices?.commit() ?? null
-      // What was rolled back may have been remembered.
-      if (left !== null) this.forget()
-      const receipts = left === null ? [] : this.#unit('durable', time, () => taken(this.#store(left)))
-      this.#slices = undefined
-      return receipts
-    } catch (thrown) {
-      this.forget()
-      throw thrown
-    }
-  }
-
-  dropSlices(): void {
-    this.#slices?.drop()
-    this.#slices = undefined
-    this.forget()
   }
 
   lease(request: FlatRequest, claim: string, time: TimeReading): ClaimedRows {

@@ -2,9 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { type ErrorCode, TreadleError } from '../../../core/errors.ts'
 import { ownFile } from '../../../core/files/own-file.ts'
 import { onExit } from '../../../core/process/environment.ts'
-import type { TimeReading } from '../../../core/time/clock.ts'
-import type { FlatEnvelopes } from '../fast-path/flat-envelopes.ts'
-import type { Engine, EngineOptions, TakenReceipts } from './engine.ts'
+import type { Engine, EngineOptions } from './engine.ts'
 import type { StandInTerms } from './stand-in.ts'
 import { ThreadGate } from './thread-gate.ts'
 
@@ -24,12 +22,8 @@ export interface ThreadCall {
   readonly args: readonly unknown[]
 }
 
-/** Starts or stops standing in for the program's event loop, or hands over a slice of a batch. Has no answer. */
-export type ThreadNotice =
-  | { readonly standIn: StandInTerms }
-  | { readonly standDown: number }
-  | { readonly slice: FlatEnvelopes; readonly time: TimeReading }
-  | { readonly noMoreSlices: true }
+/** Starts or stops standing in for the program's event loop. Has no answer. */
+export type ThreadNotice = { readonly standIn: StandInTerms } | { readonly standDown: number }
 
 export interface ThreadError {
   readonly code: ErrorCode
@@ -98,17 +92,6 @@ export class ThreadClient {
       this.#pending.set(id, { resolve: resolve as Pending['resolve'], reject })
       this.#thread.postMessage({ id, method, args } satisfies ThreadCall)
     })
-  }
-
-  /** Hands over each slice as soon as it is made. Synchronous, so that no other call can come between them. */
-  sendSlices(slices: Iterable<FlatEnvelopes>, time: TimeReading): Promise<TakenReceipts> {
-    try {
-      for (const slice of slices) this.tell({ slice, time })
-    } catch (thrown) {
-      this.tell({ noMoreSlices: true })
-      throw thrown
-    }
-    return this.call('commitSlices', [time])
   }
 
   /** Reaches the thread even if it is still starting and the program's event loop is blocked. */

@@ -1,7 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { TreadleError } from '../../../core/errors.ts'
-import { stopwatch, type TimeReading } from '../../../core/time/clock.ts'
-import type { FlatEnvelopes } from '../fast-path/flat-envelopes.ts'
+import { stopwatch } from '../../../core/time/clock.ts'
 import { loadDriver } from '../file/driver.ts'
 import type { Engine, LocalEngine } from './engine.ts'
 import { openEngine } from './open-engine.ts'
@@ -61,39 +60,11 @@ class GatedEngine {
   readonly #engine: LocalEngine
   readonly #gate: ThreadGate
   readonly #patienceMs: number
-  /** Why the batch that arrives in slices cannot be stored. */
-  #refusal: { readonly thrown: unknown } | undefined
 
   constructor(engine: LocalEngine, gate: ThreadGate, patienceMs: number) {
     this.#engine = engine
     this.#gate = gate
     this.#patienceMs = patienceMs
-  }
-
-  /** A failure is thrown when the batch is committed. */
-  addSlice(slice: FlatEnvelopes, time: TimeReading): void {
-    if (this.#refusal !== undefined) return
-    try {
-      this.call('sendSlice', [slice, time])
-    } catch (thrown) {
-      this.#refusal = { thrown }
-    }
-  }
-
-  dropSlices(): void {
-    this.#refusal = undefined
-    this.call('dropSlices', [])
-  }
-
-  commitSlices(time: TimeReading): unknown {
-    const refusal = this.#refusal
-    try {
-      if (refusal !== undefined) throw refusal.thrown
-      return this.call('commitSlices', [time])
-    } catch (thrown) {
-      this.dropSlices()
-      throw thrown
-    }
   }
 
   call(method: ThreadCall['method'], args: ThreadCall['args']): unknown {
@@ -122,10 +93,6 @@ function heed(notice: ThreadNotice, calls: GatedEngine, standIns: Map<number, Be
   if ('standIn' in notice) {
     const keepLeases: Engine['keepLeases'] = (...args) => calls.call('keepLeases', args) as ReturnType<Engine['keepLeases']>
     standIns.set(notice.standIn.id, new BeatWatch(notice.standIn, { keepLeases }))
-  } else if ('slice' in notice) {
-    calls.addSlice(notice.slice, notice.time)
-  } else if ('noMoreSlices' in notice) {
-    calls.dropSlices()
   } else {
     standIns.get(notice.standDown)?.stop()
     standIns.delete(notice.standDown)
@@ -134,7 +101,7 @@ function heed(notice: ThreadNotice, calls: GatedEngine, standIns: Map<number, Be
 
 function answerOf(calls: GatedEngine, { id, method, args }: ThreadCall): ThreadAnswer {
   try {
-    return { id, answer: method === 'commitSlices' ? calls.commitSlices(args[0] as TimeReading) : calls.call(method, args) }
+    return { id, answer: calls.call(method, args) }
   } catch (thrown) {
     return { id, error: errorOf(thrown) }
   }
