@@ -17,7 +17,7 @@ class SilentServer {
     await once(this.#server, 'listening')
     const url = new URL(like)
     url.port = String((this.#server.address() as AddressInfo).port)
-    url.searchParams.set('queryTimeout', '300ms')
+    url.searchParams.set('queryTimeout', '1s')
     return url.href
   }
 
@@ -78,7 +78,7 @@ describe.each(['postgres', 'mariadb'] as const)('a server of %s that falls silen
 
   function open() {
     const url = new URL(proxy.url)
-    url.searchParams.set('queryTimeout', '500ms')
+    url.searchParams.set('queryTimeout', '2s')
     url.searchParams.set('connections', '2')
     return treadle(url.href, { unsigned: true, logger: loggerInto(log) })
   }
