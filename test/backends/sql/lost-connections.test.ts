@@ -157,7 +157,8 @@ describe.each(engines)('a queue in %s whose connection breaks', (engine) => {
     })
     await met
     await bench.clock.advance(30_000)
-    await bench.backend.reap(3)
+    // The job stays locked until the server notices that the connection is gone.
+    await expect.poll(async () => (await bench.backend.reap(3)).returned, { timeout: 30_000 }).toBe(1)
     expect(await bench.backend.settle([bench.done(lease, { keep: true })])).toEqual(['lost'])
     const other = await bench.claimOne({ owner: 'worker-2' })
     await bench.settle(bench.done(other))
