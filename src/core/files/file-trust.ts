@@ -65,7 +65,7 @@ const root = 0
 
 interface Trusted {
   readonly users: readonly number[]
-  /** Only a member can give a file to a group, so a file of a trusted group is trusted whoever owns it. */
+  /** Only a member can give a file to a group, so a file of a trusted group is trusted, no matter which user owns it. */
   readonly groups: readonly number[]
 }
 

@@ -41,7 +41,7 @@ function groupPart({ grouped }: Dialect, { state, isLinked }: JobFilter, lane: n
   return { table: grouped.from, is: grouped.is + isMeant + linkedOnly(isLinked), values: [group, lane], order: '{jobs}.id' }
 }
 
-/** However many jobs there are, only so many run as workers have claimed. */
+/** The number of running jobs is bounded by what workers have claimed, however many jobs there are. */
 function runningPart({ inState }: Dialect, { isLinked }: JobFilter, lanes: readonly number[]): ListPart {
   const { from, is } = inState(stateNumber.running)
   return { table: from, is: `${is} AND {jobs}.lane IN (?)${linkedOnly(isLinked)}`, values: [lanes], order: sorted }

@@ -143,7 +143,7 @@ export class LoadedJob implements StoredJob {
     return rowEnded(this.row) || this.row.state === stateNumber.blocked ? this.#rows.result(this.row.id) : unresulted
   }
 
-  /** Otherwise the row keeps the claim of its last lease: whoever settles that again learns that it was settled. */
+  /** Otherwise the row keeps the claim of its last lease: settling that again reports that it was settled. */
   get #isLeaseDisowned(): boolean {
     return this.rescues > rescuesOf(this.row) || (isFinal(stateOf(this.row)) && !isFinal(this.state))
   }
