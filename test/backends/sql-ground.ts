@@ -37,17 +37,15 @@ export class SqlGround {
   /** A queue that holds nothing. */
   async open(clock: Clock): Promise<QueueBackend> {
     if (this.#isMade) {
-      for (const table of emptied) await this.query(`DELETE FROM {${table}}`)
-      await this.query('UPDATE {numbers} SET next = 1')
+      await this.query([...emptied.map((table) => `DELETE FROM {${table}}`), firstNumber].join(';'))
     }
     return this.openAgain(clock)
   }
 
   /** Takes everything out of a queue that stays open. Lanes stay: programs remember them. */
   async empty(): Promise<void> {
-    for (const table of emptied) if (table !== 'lanes') await this.query(`DELETE FROM {${table}}`)
-    await this.query('UPDATE {lanes} SET turn = 0')
-    await this.query('UPDATE {numbers} SET next = 1')
+    const tables = emptied.filter((table) => table !== 'lanes').map((table) => `DELETE FROM {${table}}`)
+    await this.query([...tables, 'UPDATE {lanes} SET turn = 0', firstNumber].join(';'))
   }
 
   /** The queue as it is. */
@@ -74,6 +72,7 @@ export class SqlGround {
   }
 }
 
+const firstNumber = 'UPDATE {numbers} SET next = 1'
 const mysqlSnapshot = 'START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY'
 
 const lasting = new Set(['mutexes', 'schedule_revision', 'numbers'])
@@ -104,7 +103,7 @@ async function connectToPostgres(url: string): Promise<Client> {
 }
 
 async function connectToMysql(url: string): Promise<Client> {
-  const connection = await createConnection({ uri: url })
+  const connection = await createConnection({ uri: url, multipleStatements: true })
   return {
     query: async <Row>(sql: string) => (await connection.query(sql.replaceAll(/\{(\w+)\}/g, 'treadle_$1')))[0] as Row[],
     end: () => connection.end(),

@@ -65,7 +65,7 @@ describe('X6, O10: a scheduled run that depends on another job', () => {
     expect(ran).toEqual(['extract 0', 'load 0', 'extract 1', 'load 1'])
   })
 
-  it('ends when the first of a chain failed: nothing waits for ever', async () => {
+  it('ends when the first of a chain failed: nothing waits forever', async () => {
     const all = world()
     const extract = failing(all, 'extract').daily()
     const transform = all.jobs

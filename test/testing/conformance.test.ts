@@ -15,7 +15,7 @@ describe('the conformance suite', () => {
   })
 
   it('leaves out the test that a gap names, and shows the reason', () => {
-    const title = 'a delayed job comes out at its millisecond and not before'
+    const title = 'a delayed job is claimed at its millisecond and not before'
     const { tests, skipped } = collect(open, { [title]: 'it counts in seconds' })
     expect(tests.has(title)).toBe(false)
     expect(skipped).toEqual([`${title} (gap: it counts in seconds)`])
@@ -55,16 +55,16 @@ describe('the conformance suite', () => {
     ],
     [
       'no fencing',
-      'leases that run out',
+      'leases that expire',
       (backend) => ({ settle: async (settlements) => (await backend.settle(settlements)).map(() => 'applied' as const) }),
     ],
-    ['no rescue', 'leases that run out', (backend) => ({ lease: (request) => backend.lease({ ...request, leaseMs: 1e12 }) })],
+    ['no rescue', 'leases that expire', (backend) => ({ lease: (request) => backend.lease({ ...request, leaseMs: 1e12 }) })],
     [
       'no bound on rescues',
-      'leases that run out',
+      'leases that expire',
       (backend) => ({ lease: (request) => backend.lease({ ...request, maxRescues: 1_000 }) }),
     ],
-    ['no ear for deaths', 'leases that run out', (backend) => ({ reap: (maxRescues) => backend.reap(maxRescues) })],
+    ['no ear for deaths', 'leases that expire', (backend) => ({ reap: (maxRescues) => backend.reap(maxRescues) })],
     [
       'no unique keys',
       'unique keys',
@@ -92,7 +92,11 @@ describe('the conformance suite', () => {
           backend.settle(settlements.map((each) => (each.kind === 'done' ? { ...each, result: null } : each))),
       }),
     ],
-    ['no beginning for good', 'beginning for good', () => ({ begin: async (tokens) => tokens.map(() => 'applied') })],
+    [
+      'no beginning for good',
+      'starting a job that must not start twice',
+      () => ({ begin: async (tokens) => tokens.map(() => 'applied') }),
+    ],
     [
       'keys held until the end, whatever is said',
       'how long unique keys are held',
@@ -112,7 +116,7 @@ describe('the conformance suite', () => {
     ],
     [
       'nothing done again',
-      'doing a job again',
+      'repeating a job',
       (backend) => ({
         settle: (settlements) =>
           backend.settle(

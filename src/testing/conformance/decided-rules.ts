@@ -14,7 +14,7 @@ async function claimOnce(bench: Bench, lease: Lease): Promise<string> {
 
 /** Cases in which engines once disagreed. */
 export const decidedRules: Group = {
-  title: 'cases that are easily decided in two ways',
+  title: 'edge cases on which engines could differ',
   needs: ['store', 'coordination'],
   tests: {
     'an occurrence that follows one whose unique key is taken is not stored': async (bench) => {
@@ -35,33 +35,33 @@ export const decidedRules: Group = {
       await bench.claimOne()
       assert.equal(await claimOnce(bench, two), 'claimed')
     },
-    'a job that does not run holds no idempotency key, and nothing of it is left to be swept': async (bench) => {
+    'a job that does not run holds no idempotency key, and leaves nothing to sweep': async (bench) => {
       const [ready, other] = await bench.send({}, {})
       assert.deepEqual(await bench.coordination.claimOnce('k', ready as string), { kind: 'claimed' })
       assert.deepEqual(await bench.coordination.claimOnce('k', other as string), { kind: 'claimed' })
       await bench.clock.advance(86_400_000)
       assert.equal((await bench.store.sweep({ part: 'keys', limit: 10 })).changed, 0)
     },
-    'a group that arrives stands behind those that wait, however long its job has been due': async (bench) => {
+    'a new group stands behind waiting ones, however long its job has been due': async (bench) => {
       await bench.send({ group: 'a' })
       await bench.send({ group: 'b', runAt: bench.clock.now() - 60_000 })
       const [first, second] = await bench.claim()
       assert.deepEqual([first?.envelope.group, second?.envelope.group], ['a', 'b'])
     },
-    'a group whose only job is moved away and back arrives anew': async (bench) => {
+    'a group whose only job is moved away and back is a new group': async (bench) => {
       const [moved] = await bench.send({ group: 'a' }, { group: 'b' })
       await bench.store.amend([{ id: moved as string, runAt: bench.clock.now() + 1_000 }])
       await bench.store.amend([{ id: moved as string, runAt: bench.clock.now() - 60_000 }])
       const [first, second] = await bench.claim()
       assert.deepEqual([first?.envelope.group, second?.envelope.group], ['b', 'a'])
     },
-    'a group keeps its turn when its ready job gets another time': async (bench) => {
+    'a group keeps its turn when its ready job is rescheduled': async (bench) => {
       const [moved] = await bench.send({ group: 'a' }, { group: 'b' })
       await bench.store.amend([{ id: moved as string, runAt: bench.clock.now() }])
       const [first, second] = await bench.claim()
       assert.deepEqual([first?.envelope.group, second?.envelope.group], ['a', 'b'])
     },
-    'a job that is put back waits for one that was sent after it had failed for want of it': async (bench) => {
+    'a retried job waits for a dependency that was sent after it had failed': async (bench) => {
       const id = bench.newId()
       const waiter = await bench.sendOne({ links: waiting(bench, id) })
       assert.equal((await bench.record(waiter)).state, 'dead')
@@ -70,7 +70,7 @@ export const decidedRules: Group = {
       await bench.settle(bench.done(await bench.claimOne(), { keep: true }))
       assert.equal((await bench.claimOne()).envelope.id, waiter)
     },
-    'a job that is sent again is found by its id, whoever holds its unique key by now': async (bench) => {
+    'a job that is sent again is found by its id, whichever job holds its unique key': async (bench) => {
       const envelope = bench.envelope({ uniqueKey: 'k' })
       await bench.backend.send([envelope])
       await bench.settle(bench.done(await bench.claimOne(), { keep: true }))
@@ -84,7 +84,7 @@ export const decidedRules: Group = {
       assert.equal((await bench.backend.send([refused]))[0]?.stored, false)
       await bench.sendOne({ uniqueKey: 'k' })
     },
-    'who holds a job hears that it is to stop also after it was moved to another queue': async (bench) => {
+    'an owner learns of a cancellation even after its job was moved to another queue': async (bench) => {
       const id = await bench.sendOne()
       const { token } = await bench.claimOne()
       const envelope = bench.envelope({ id, queue: 'other', priority: 1 })
@@ -99,7 +99,7 @@ export const decidedRules: Group = {
       assert.deepEqual((await bench.lease()).cancelled, [token])
       assert.deepEqual(await bench.backend.extend([token], 1_000), ['applied'])
     },
-    'a job that is released because another one gives up is claimed by the same claim': async (bench) => {
+    'a job that is released because another one timed out is claimed by the same call': async (bench) => {
       const first = await bench.sendOne({ delayMs: 60_000 })
       const impatient = await bench.sendOne({ links: waiting(bench, first, 'fail', 1_000) })
       const rescuer = await bench.sendOne({ links: waiting(bench, impatient, 'rescue', 1_000) })
@@ -107,13 +107,13 @@ export const decidedRules: Group = {
       assert.deepEqual(await bench.claimedIds(), [rescuer])
       assert.equal((await bench.record(impatient)).state, 'dead')
     },
-    'of several settlements of one lease the first one counts': async (bench) => {
+    'the first of several settlements of a lease counts': async (bench) => {
       await bench.send({})
       const lease = await bench.claimOne()
       const settlements = [bench.retry(lease), bench.done(lease, { keep: true })]
       assert.deepEqual(await bench.backend.settle(settlements), ['applied', 'lost'])
     },
-    'a job that stops in place of another attempt keeps the time for which it was due': async (bench) => {
+    'a job that is cancelled instead of retried keeps its due time': async (bench) => {
       const id = await bench.sendOne()
       const { runAt } = await bench.record(id)
       await bench.clock.advance(1_000)

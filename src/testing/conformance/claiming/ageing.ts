@@ -3,10 +3,10 @@ import { byGroup, times, unlimited } from '../bench.ts'
 import type { Group } from '../suite.ts'
 
 export const ageing: Group = {
-  title: 'priority that grows with waiting',
+  title: 'priority that increases with waiting time',
   needs: [],
   tests: {
-    'a job that waited for long comes before one of a higher priority': async (bench) => {
+    'a job that has waited long comes before one of a higher priority': async (bench) => {
       const now = bench.clock.now()
       const [old, high, low] = await bench.send(
         { priority: 1, runAt: now - 5_001 },
@@ -30,7 +30,7 @@ export const ageing: Group = {
       assert.deepEqual(await bench.claimedIds({ limit: 1 }), best(6))
       assert.deepEqual(await bench.claimedIds({ limit: 1, ageingMs: 1_000 }), best(1))
     },
-    'over very many lanes the order is by due time and priority together': async (bench) => {
+    'across very many lanes the order combines due time and priority': async (bench) => {
       const ageingMs = 50
       const keys = times(60, (index) => `job-${index}`)
       const wanted = times(240, (index) => ({
@@ -47,7 +47,7 @@ export const ageing: Group = {
       while (claimed.length < 240) claimed.push(...(await bench.claimedIds({ jobs: unlimited(...keys), limit: 17, ageingMs })))
       assert.deepEqual(claimed, expected)
     },
-    'jobs of groups age like others': async (bench) => {
+    'grouped jobs age like others': async (bench) => {
       const now = bench.clock.now()
       const [old, high] = await bench.send(
         { priority: 1, group: 'a', runAt: now - 60_000 },

@@ -7,7 +7,7 @@ export const claiming: Group = {
   title: 'claiming',
   needs: [],
   tests: {
-    'a worker claims only the job keys that it knows (J30)': async (bench) => {
+    'a worker claims only job keys that it knows (J30)': async (bench) => {
       const [mine, foreign] = await bench.send({ job: 'mine', priority: 1 }, { job: 'foreign', priority: 9 })
       assert.deepEqual(await bench.claimedIds({ jobs: unlimited('mine', 'unheard-of') }), [mine])
       assert.deepEqual(await bench.claimedIds({ jobs: unlimited('foreign') }), [foreign])
@@ -35,7 +35,7 @@ export const claiming: Group = {
       assert.deepEqual(await bench.claimedIds({ limit: 1 }), ids.slice(0, 1))
       assert.deepEqual(await bench.claimedIds({ limit: 2 }), ids.slice(1))
     },
-    'a claimed job is nobody else’s': async (bench) => {
+    'a claimed job belongs to one owner': async (bench) => {
       await bench.send({})
       await bench.claimOne({ owner: 'worker-1' })
       await bench.assertNothingClaimable({ owner: 'worker-2' })
@@ -58,7 +58,7 @@ export const claiming: Group = {
       const lease = await bench.claimOne({ leaseMs: 12_345 })
       assert.equal(lease.expiresAt, bench.clock.now() + 12_345)
     },
-    'many lanes of queue, key and priority are merged in the right order': async (bench) => {
+    'lanes of different queues, keys and priorities are merged in the right order': async (bench) => {
       const wanted = times(120, (index) => ({
         job: `job-${index % 3}`,
         queue: `queue-${index % 4}`,
@@ -75,7 +75,7 @@ export const claiming: Group = {
       while (claimed.length < 120) claimed.push(...(await bench.claimedIds(request)))
       assert.deepEqual(claimed, expected)
     },
-    'of very many lanes, deep and shallow, the best jobs are claimed in their order': async (bench) => {
+    'with very many lanes, deep and shallow, the best jobs are claimed in order': async (bench) => {
       const keys = times(90, (index) => `job-${index}`)
       // Every third job has the same key, so that one lane keeps winning between the others.
       const wanted = times(360, (index) => ({

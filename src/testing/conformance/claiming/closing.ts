@@ -61,11 +61,11 @@ export const closing: Group = {
       ]
       for (const call of calls) await assert.rejects(call, isClosed, String(call))
     },
-    'closing twice is closing once': async (bench) => {
+    'closing twice is the same as once': async (bench) => {
       await bench.backend[Symbol.asyncDispose]()
       await bench.backend[Symbol.asyncDispose]()
     },
-    'what was asked for before closing is still answered': async (bench) => {
+    'calls made before closing are still answered': async (bench) => {
       const sent = bench.backend.send([bench.envelope()])
       const closed = bench.backend[Symbol.asyncDispose]()
       assert.equal((await sent)[0]?.stored, true)

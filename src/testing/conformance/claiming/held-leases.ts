@@ -3,10 +3,10 @@ import { times } from '../bench.ts'
 import type { Group } from '../suite.ts'
 
 export const heldLeases: Group = {
-  title: 'what owners hold',
+  title: 'leases of owners',
   needs: ['store'],
   tests: {
-    'a lease is shown with all that its holder was told, and when it was claimed': async (bench) => {
+    'a lease is shown with everything its owner received, and when it was claimed': async (bench) => {
       const envelope = bench.envelope({ timeoutMs: 1_500, maxRetries: 7 })
       await bench.backend.send([envelope])
       await bench.clock.advance(250)
@@ -19,7 +19,7 @@ export const heldLeases: Group = {
       await bench.backend.extend([lease.token], 9_000)
       assert.deepEqual(await bench.store.leases({ owners: ['worker-1'] }), [{ ...held, expiresAt: claimedAt + 10_000 }])
     },
-    'only those owners are shown that were asked for, and nothing that waits or has ended': async (bench) => {
+    'only the requested owners are shown, and nothing that waits or has ended': async (bench) => {
       const [first, second, third] = await bench.send({}, {}, {}, { delayMs: 1_000 })
       const one = await bench.claim({ limit: 1, owner: 'one' })
       await bench.claim({ limit: 1, owner: 'two' })
@@ -30,7 +30,7 @@ export const heldLeases: Group = {
       assert.deepEqual(await idsOf('one', 'two'), [second])
       assert.deepEqual(await idsOf(), [])
     },
-    'they stand in the order in which they were claimed': async (bench) => {
+    'leases are listed in the order in which they were claimed': async (bench) => {
       const late = await bench.send(...times(3, () => ({ priority: 1 })))
       const first = await bench.claimedIds({ limit: 2 })
       await bench.clock.advance(1)
@@ -43,7 +43,7 @@ export const heldLeases: Group = {
         [...late.slice(0, 2), ...urgent, ...late.slice(2)],
       )
     },
-    'the leases of jobs are shown whoever holds them, and nothing of jobs that wait, have ended or never were': async (bench) => {
+    'the leases of jobs are shown for any owner, and nothing for jobs that are not running': async (bench) => {
       const [first, second, third, waiting] = (await bench.send({}, {}, {}, { delayMs: 1_000 })) as [
         string,
         string,
@@ -67,7 +67,7 @@ export const heldLeases: Group = {
       )
       assert.deepEqual(await bench.store.leases({ ids: [] }), [])
     },
-    'the token of a lease that is looked at settles it': async (bench) => {
+    'the token of a listed lease settles it': async (bench) => {
       const id = await bench.sendOne()
       const lease = await bench.claimOne()
       const [held] = await bench.store.leases({ owners: ['worker-1'] })

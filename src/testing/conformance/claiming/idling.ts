@@ -8,16 +8,16 @@ const mostBatches = 100
 
 /** Backends may rely on an idle worker being woken for new jobs like those it has claimed before. */
 export const idling: Group = {
-  title: 'claims of a worker that idled and is woken',
+  title: 'claims of an idle worker that is woken',
   needs: [],
   tests: {
-    'the best jobs are claimed first, in their order, and no more than were asked for': async (bench) => {
+    'the best jobs are claimed in order, and no more than requested': async (bench) => {
       await idle(bench, { priority: 1 }, { priority: 9 }, { queue: 'other' })
       const ids = await bench.send({ priority: 1 }, { queue: 'other' }, { priority: 9 }, { priority: 9 })
       assert.deepEqual(await bench.claimedIds({ limit: 3 }), [ids[2], ids[3], ids[1]])
       assert.deepEqual(await claimedAtOnce(bench, { limit: 3 }), [ids[0]])
     },
-    'jobs that are like none before them are claimed together with the others': async (bench) => {
+    'jobs of new lanes are claimed together with the others': async (bench) => {
       await idle(bench, {})
       const jobs = unlimited('work', 'new')
       const ids = await bench.send({}, { job: 'new', priority: 3 }, { queue: 'new', priority: 1 })
@@ -26,7 +26,7 @@ export const idling: Group = {
       const [later] = await bench.send({ job: 'new' })
       assert.deepEqual(await claimedAtOnce(bench, { jobs }), [later])
     },
-    'only what is asked for is claimed': async (bench) => {
+    'only what was requested is claimed': async (bench) => {
       const wanted = [{ job: 'mine' }, { job: 'foreign' }, { job: 'mine', queue: 'other' }, { job: 'mine', priority: 1 }]
       await idle(bench, ...wanted)
       const [mine, foreign, other, low] = await bench.send(...wanted)
@@ -57,14 +57,14 @@ export const idling: Group = {
       assert.deepEqual(await claimedAtOnce(bench, { jobs }), [ids[0], ids[2]])
       await bench.assertNothingClaimable({ jobs })
     },
-    'owners that idled never get the same job': async (bench) => {
+    'idle owners never get the same job': async (bench) => {
       await idle(bench, {})
       const ids = await bench.send(...times(100, () => ({})))
       const claims = await Promise.all(times(10, (index) => claimedAtOnce(bench, { owner: `worker-${index}`, limit: 20 })))
       assert.equal(claims.flat().length, 100)
       assert.deepEqual([...claims.flat()].sort(), [...ids].sort())
     },
-    'the next claim is due when the first of the leases ends': async (bench) => {
+    'the next claim is due when the first lease ends': async (bench) => {
       await idle(bench, {})
       await bench.send({})
       const batches = await batchesAtOnce(bench, { leaseMs: 7_000 })
@@ -74,16 +74,16 @@ export const idling: Group = {
 }
 
 export const idlingOfStoredJobs: Group = {
-  title: 'claims of a worker that idled, of jobs that are changed meanwhile',
+  title: 'claims of an idle worker while jobs change',
   needs: ['store'],
   tests: {
-    'a queue that was paused meanwhile keeps its jobs': async (bench) => {
+    'no jobs are claimed from a queue that was paused in the meantime': async (bench) => {
       await idle(bench, {}, { queue: 'other' })
       await bench.store.setPaused({ queue: 'other' }, true)
       const [open] = await bench.send({}, { queue: 'other' })
       assert.deepEqual(await claimedAtOnce(bench), [open])
     },
-    'what is asked to stop is told': async (bench) => {
+    'cancellations are reported': async (bench) => {
       await idle(bench, {})
       await bench.send({})
       const { token, envelope } = await bench.claimOne()

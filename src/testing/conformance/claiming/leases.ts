@@ -3,10 +3,10 @@ import { times } from '../bench.ts'
 import type { Group } from '../suite.ts'
 
 export const leases: Group = {
-  title: 'leases that run out',
+  title: 'leases that expire',
   needs: [],
   tests: {
-    'a lease that is not renewed comes back at its end, to one owner (J35)': async (bench) => {
+    'a job whose lease is not renewed is claimed again at its end, by one owner (J35)': async (bench) => {
       const id = await bench.sendOne()
       await bench.claimOne({ leaseMs: 1_000 })
       await bench.clock.advance(999)
@@ -35,13 +35,13 @@ export const leases: Group = {
       await bench.clock.advance(1)
       assert.equal((await bench.claimOne({ owner: 'worker-2' })).envelope.id, lease.envelope.id)
     },
-    'a renewal counts from now, and may also shorten': async (bench) => {
+    'a renewal counts from now, and may shorten a lease': async (bench) => {
       await bench.send({})
       const lease = await bench.claimOne({ leaseMs: 60_000 })
       assert.deepEqual(await bench.backend.extend([lease.token], 500), ['applied'])
       assert.equal((await bench.lease()).nextAt, bench.clock.now() + 500)
     },
-    'renewals are answered in order, lost ones among them': async (bench) => {
+    'renewals are answered in order, including lost ones': async (bench) => {
       await bench.send({}, {})
       const [ended, alive] = await bench.claim()
       assert.ok(ended && alive)
@@ -60,7 +60,7 @@ export const leases: Group = {
       assert.deepEqual(await bench.backend.extend([current.token], 10_000), ['applied'])
       await bench.settle(bench.done(current))
     },
-    'an owner that lost its lease to nobody yet is lost too, once the job was returned': async (bench) => {
+    'a lease is lost once its job was returned, even before anybody claims it': async (bench) => {
       await bench.send({})
       const stale = await bench.claimOne({ leaseMs: 1_000 })
       await bench.clock.advance(1_000)
@@ -68,7 +68,7 @@ export const leases: Group = {
       assert.deepEqual(await bench.backend.settle([bench.done(stale)]), ['lost'])
       assert.equal((await bench.claimOne()).attempt, 1)
     },
-    'an owner may settle or renew late as long as nobody returned its job': async (bench) => {
+    'an owner may settle or renew late until its job is returned': async (bench) => {
       await bench.send({}, {})
       const [one, two] = await bench.claim({ leaseMs: 1_000 })
       assert.ok(one && two)
@@ -86,7 +86,7 @@ export const leases: Group = {
       assert.deepEqual(await bench.backend.reap(3), { returned: 0, poisoned: 0 })
       assert.equal((await bench.claim()).length, 2)
     },
-    'a job whose workers keep dying is given up after so many rescues': async (bench) => {
+    'a job whose workers keep dying is given up after the maximum number of rescues': async (bench) => {
       await bench.send({})
       for (let death = 0; death < 3; death++) {
         await bench.claimOne({ leaseMs: 1_000, maxRescues: 2 })
@@ -96,14 +96,14 @@ export const leases: Group = {
       await bench.clock.advance(86_400_000)
       await bench.assertNothingClaimable({ maxRescues: 2 })
     },
-    'giving up is reported, and zero allowed rescues give up at the first': async (bench) => {
+    'giving up is reported, and with a maximum of zero it happens at the first rescue': async (bench) => {
       await bench.send({}, {})
       await bench.claim({ leaseMs: 1_000 })
       await bench.clock.advance(1_000)
       assert.deepEqual(await bench.backend.reap(0), { returned: 0, poisoned: 2 })
       await bench.assertNothingClaimable()
     },
-    'a job that is held among others is never given up for the death of its owner, however often that happens': async (bench) => {
+    'a job that was claimed among others is never given up for the death of its owner': async (bench) => {
       await bench.send({}, {})
       for (let death = 0; death < 5; death++) {
         const held = await bench.claim({ leaseMs: 1_000, maxRescues: 1, amongOthers: true })
@@ -118,7 +118,7 @@ export const leases: Group = {
         assert.deepEqual(await bench.backend.reap(1), { returned: 2, poisoned: 0 })
       }
     },
-    'a job that was claimed among others and is held alone since is given up like any other': async (bench) => {
+    'a job that was claimed among others and is now held alone is given up like any other': async (bench) => {
       await bench.send({}, {})
       for (const isLast of [false, true]) {
         const [guilty, innocent] = await bench.claim({ leaseMs: 1_000, maxRescues: 1, amongOthers: true })
@@ -129,7 +129,7 @@ export const leases: Group = {
       }
       assert.equal((await bench.claimOne({ amongOthers: true })).rescues, 2)
     },
-    'a job that must not be begun twice is interrupted, held alone or among others': async (bench) => {
+    'a job that must not start twice is interrupted, whether held alone or among others': async (bench) => {
       const [first, second] = await bench.send({}, {})
       const [alone, among] = await bench.claim({ leaseMs: 1_000, amongOthers: true })
       assert.ok(alone && among)
@@ -141,7 +141,7 @@ export const leases: Group = {
       for (const id of [first, second])
         assert.equal((await bench.backend.store?.get(id as string))?.reason ?? 'interrupted', 'interrupted')
     },
-    'leases of owners that are known to be dead come back at once, and live ones stay': async (bench) => {
+    'jobs of owners known to be dead are returned at once, and live ones stay': async (bench) => {
       const [first, second, third] = await bench.send({}, {}, {})
       await bench.claim({ limit: 1, owner: 'dead-1' })
       await bench.claim({ limit: 1, owner: 'dead-2' })
@@ -159,20 +159,20 @@ export const leases: Group = {
       await bench.settle(bench.done(alive))
       assert.equal(alive.envelope.id, third)
     },
-    'no owner is dead unless it is named': async (bench) => {
+    'only named owners count as dead': async (bench) => {
       await bench.send({})
       await bench.claim({ owner: 'alive' })
       assert.deepEqual(await bench.backend.reap(3, []), { returned: 0, poisoned: 0 })
       await bench.assertNothingClaimable({ owner: 'other' })
     },
-    'what a dead owner held beside expired leases of others is counted together': async (bench) => {
+    'leases of dead owners and expired leases are counted together': async (bench) => {
       await bench.send({}, {})
       await bench.claim({ limit: 1, owner: 'slow', leaseMs: 1_000 })
       await bench.claim({ limit: 1, owner: 'dead', leaseMs: 60_000 })
       await bench.clock.advance(1_000)
       assert.deepEqual(await bench.backend.reap(3, ['dead', 'slow']), { returned: 2, poisoned: 0 })
     },
-    'a job that takes its workers with it is given up by their deaths too': async (bench) => {
+    'a job that kills its workers is given up because of their deaths too': async (bench) => {
       await bench.send({})
       for (const owner of ['dead-1', 'dead-2']) {
         await bench.claimOne({ owner })
@@ -183,7 +183,7 @@ export const leases: Group = {
       await bench.assertNothingClaimable()
       assert.deepEqual(await bench.backend.settle([bench.done(last)]), ['lost'])
     },
-    'a thousand leases that run out together all come back': async (bench) => {
+    'a thousand leases that expire together are all returned': async (bench) => {
       const ids = await bench.send(...times(1_000, () => ({})))
       await bench.claim({ limit: 1_000, leaseMs: 1_000 })
       await bench.clock.advance(1_000)

@@ -12,7 +12,7 @@ export const sending: Group = {
   title: 'sending',
   needs: [],
   tests: {
-    'a job comes out as it was sent': async (bench) => {
+    'a job is claimed as it was sent': async (bench) => {
       const envelope = {
         ...bench.envelope({
           payload: '{"to":"ada@example.com","list":[1,2.5,null,true]}',
@@ -26,7 +26,7 @@ export const sending: Group = {
       assert.deepEqual({ ...lease.envelope }, envelope)
       assert.equal(lease.attempt, 1)
     },
-    'text of any script, with quotes and line breaks, comes back unchanged': async (bench) => {
+    'text of any script, with quotes and line breaks, is returned unchanged': async (bench) => {
       const wanted = {
         job: oddName,
         queue: 'ünï-日本語.a_b:c/d',
@@ -46,17 +46,17 @@ export const sending: Group = {
       })
       await bench.settle(bench.done(await bench.claimOne(request), { result: JSON.stringify(oddText), keep: true }))
     },
-    'a payload of a megabyte comes back whole': async (bench) => {
+    'a payload of a megabyte is returned whole': async (bench) => {
       const payload = JSON.stringify('é'.repeat(500_000))
       await bench.send({ payload })
       assert.ok((await bench.claimOne()).envelope.payload === payload)
     },
-    'jobs of one priority come out in the order in which they were sent': async (bench) => {
+    'jobs of one priority are claimed in the order in which they were sent': async (bench) => {
       const ids = [...(await bench.send({}, {}, {})), await bench.sendOne(), await bench.sendOne()]
       assert.deepEqual(await bench.claimedIds({ limit: 2 }), ids.slice(0, 2))
       assert.deepEqual(await bench.claimedIds({ limit: 10 }), ids.slice(2))
     },
-    'a higher priority comes out sooner, whatever was sent first (X1)': async (bench) => {
+    'a higher priority is claimed sooner, whatever was sent first (X1)': async (bench) => {
       const priorities = [5, -32_768, 20, 5, 0, 32_767, 1]
       await bench.send(...priorities.map((priority) => ({ priority })))
       const claimed = [...(await bench.claim({ limit: 3 })), ...(await bench.claim())]
@@ -105,7 +105,7 @@ export const sending: Group = {
       ])
       assert.deepEqual(await bench.claimedIds(), [one.id, two.id])
     },
-    'one id that is there already does not disturb the rest of a large batch': async (bench) => {
+    'one id that exists already does not affect the rest of a large batch': async (bench) => {
       const known = bench.envelope()
       await bench.backend.send([known])
       const batch = times(200, (index) => (index === 77 ? known : bench.envelope()))

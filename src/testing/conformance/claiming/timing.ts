@@ -6,7 +6,7 @@ export const timing: Group = {
   title: 'time',
   needs: [],
   tests: {
-    'a delayed job comes out at its millisecond and not before': async (bench) => {
+    'a delayed job is claimed at its millisecond and not before': async (bench) => {
       const id = await bench.sendOne({ delayMs: 1_234 })
       await bench.clock.advance(1_233)
       await bench.assertNothingClaimable()
@@ -18,12 +18,12 @@ export const timing: Group = {
       await bench.clock.advance(10)
       assert.deepEqual(await bench.claimedIds(), [urgentLater, now])
     },
-    'jobs that fall due together come out in the order of their instants': async (bench) => {
+    'jobs that fall due together are claimed in the order of their due times': async (bench) => {
       const [third, first, second] = await bench.send({ delayMs: 300 }, { delayMs: 100 }, { delayMs: 200 })
       await bench.clock.advance(300)
       assert.deepEqual(await bench.claimedIds(), [first, second, third])
     },
-    'thousands of jobs that fall due together all come out, each once': async (bench) => {
+    'thousands of jobs that fall due together are all claimed, each once': async (bench) => {
       const ids = await bench.send(...times(2_500, () => ({ delayMs: 1_000 })))
       await bench.clock.advance(1_000)
       const seen: string[] = []
@@ -37,26 +37,26 @@ export const timing: Group = {
       const ready = await bench.sendOne({ priority: 1 })
       assert.deepEqual(await bench.claimedIds(), [ready])
     },
-    'a claim tells when the next waiting job falls due': async (bench) => {
+    'a claim reports when the next waiting job falls due': async (bench) => {
       const start = bench.clock.now()
       await bench.send({ delayMs: 9_000 }, { delayMs: 4_000 })
       const batch = await bench.lease()
       assert.deepEqual(batch.leases, [])
       assert.equal(batch.nextAt, start + 4_000)
     },
-    'a claim tells when the next lease runs out': async (bench) => {
+    'a claim reports when the next lease expires': async (bench) => {
       const start = bench.clock.now()
       await bench.send({}, { delayMs: 60_000 })
       await bench.claimOne({ leaseMs: 5_000 })
       assert.equal((await bench.lease()).nextAt, start + 5_000)
     },
-    'nothing comes next when nothing waits and nothing runs': async (bench) => {
+    'nothing is announced when nothing waits and nothing runs': async (bench) => {
       assert.equal((await bench.lease()).nextAt, null)
       await bench.send({})
       await bench.settle(bench.done(await bench.claimOne(), { keep: true }))
       assert.equal((await bench.lease()).nextAt, null)
     },
-    'whoever sleeps until the announced instant finds the job': async (bench) => {
+    'a worker that sleeps until the announced instant finds the job': async (bench) => {
       const id = await bench.sendOne({ delayMs: 777 })
       const { nextAt } = await bench.lease()
       await bench.clock.advance((nextAt as number) - bench.clock.now())

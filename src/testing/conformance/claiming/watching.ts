@@ -23,7 +23,7 @@ export const watching: Group = {
       await until(() => woken.size === 2, 'both watchers woke')
       await bench.claimOne()
     },
-    'a watch that was closed is silent, also when closed twice': async (bench) => {
+    'a closed watch is silent, even if closed twice': async (bench) => {
       let silent = 0
       const closed = bench.backend.watch(() => silent++)
       closed.close()
@@ -56,10 +56,10 @@ export const watching: Group = {
 }
 
 export const watchingChanges: Group = {
-  title: 'watching changes of what is stored',
+  title: 'wake-ups after changes of stored jobs',
   needs: ['store'],
   tests: {
-    'cancelling wakes, so that a running job hears of it soon': async (bench) => {
+    'cancelling wakes, so that a running job learns of it soon': async (bench) => {
       const id = await bench.sendOne()
       await bench.claimOne()
       await assertWakes(bench, 'a cancellation', () => bench.store.cancel(id))
@@ -69,7 +69,7 @@ export const watchingChanges: Group = {
       await bench.send({})
       await assertWakes(bench, 'resuming', () => bench.store.setPaused({ queue: 'default' }, false))
     },
-    'replaying wakes': async (bench) => {
+    'retrying wakes': async (bench) => {
       const id = await bench.sendOne()
       await bench.settle(bench.dead(await bench.claimOne()))
       await assertWakes(bench, 'a replay', () => bench.store.retry([id]))

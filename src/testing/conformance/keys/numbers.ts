@@ -13,12 +13,12 @@ export const numbers: Group = {
       assert.ok(next >= 4)
       assert.ok((await numbers.reserve(10)) > next)
     },
-    'many that reserve at the same time get numbers of their own': async (bench) => {
+    'simultaneous reservations get different numbers': async (bench) => {
       const firsts = await Promise.all(times(20, (index) => bench.numbers.reserve(index + 1)))
       const given = firsts.flatMap((first, index) => times(index + 1, (place) => first + place))
       assert.equal(new Set(given).size, given.length)
     },
-    'a job has the number that it was sent with, in its record and in its lease, and is found by it': async (bench) => {
+    'a job has its number in its record and in its lease, and is found by it': async (bench) => {
       const number = await bench.numbers.reserve(2)
       const [first, second, third] = (await bench.send({ number: number + 1 }, {}, { number })) as [string, string, string]
       assert.deepEqual(
@@ -33,7 +33,7 @@ export const numbers: Group = {
       assert.deepEqual(await bench.numbers.find([number, 4_711, number + 1]), [third, null, first])
       assert.deepEqual(await bench.numbers.find([]), [])
     },
-    'a job keeps its number through retries, its end and its return, until it is deleted': async (bench) => {
+    'a job keeps its number through retries and its end, until it is deleted': async (bench) => {
       const { numbers } = bench
       const number = await numbers.reserve(1)
       const id = await bench.sendOne({ number })
@@ -47,7 +47,7 @@ export const numbers: Group = {
       await bench.settle(bench.done(lease))
       assert.deepEqual(await numbers.find([number]), [null])
     },
-    'a job whose number is taken is the job that has it': async (bench) => {
+    'a job whose number is taken refers to the job that has it': async (bench) => {
       const number = await bench.numbers.reserve(2)
       const holder = await bench.sendOne({ number })
       const others = times(60, (index) => bench.envelope(index === 30 ? { number } : {}))
@@ -56,7 +56,7 @@ export const numbers: Group = {
       assert.equal(receipts.filter(({ stored }) => stored).length, 60)
       assert.deepEqual(await bench.numbers.find([number, number + 1]), [holder, receipts[60]?.id])
     },
-    'jobs without a number are given one, others keep theirs': async (bench) => {
+    'jobs without a number get one, others keep theirs': async (bench) => {
       const { numbers } = bench
       const number = await numbers.reserve(1)
       const [plain, numbered, late] = (await bench.send({}, { number }, { delayMs: 1_000 })) as [string, string, string]
@@ -69,7 +69,7 @@ export const numbers: Group = {
       assert.deepEqual(await numbers.find(given as number[]), [plain, null, numbered, null, plain])
       assert.ok((await numbers.reserve(1)) > (given[0] as number))
     },
-    'many that give numbers to the same jobs at the same time agree on them': async (bench) => {
+    'simultaneous assignments of numbers to the same jobs agree': async (bench) => {
       const ids = await bench.send(...times(50, () => ({})))
       const answers = await Promise.all(times(5, (index) => bench.numbers.assign(index % 2 === 0 ? ids : [...ids].reverse())))
       const [first] = answers
@@ -79,7 +79,7 @@ export const numbers: Group = {
       assert.equal(new Set(first).size, ids.length)
       assert.deepEqual(await bench.numbers.find(first as number[]), ids)
     },
-    'a running job that is given a number ends like any other': async (bench) => {
+    'a running job that gets a number ends like any other': async (bench) => {
       const id = await bench.sendOne()
       const lease = await bench.claimOne()
       const [number] = await bench.numbers.assign([id])

@@ -25,7 +25,7 @@ export const onceKeys: Group = {
       await bench.settle(bench.done(one, { once: { key: 'k', keepMs: 60_000 } }))
       assert.equal(await claim(bench, 'k', two), 'done')
     },
-    'a finished run leaves its result with the key, for as long as the key is kept': async (bench) => {
+    'a finished run stores its result with the key while the key is kept': async (bench) => {
       for (const keep of [true, false]) {
         const [one, two] = await twoRunning(bench)
         const key = `k${keep}`
@@ -39,19 +39,19 @@ export const onceKeys: Group = {
         assert.deepEqual(await bench.coordination.claimOnce(key, three.envelope.id), { kind: 'done', result: null, seal: null })
       }
     },
-    'a key is busy for others while its job runs, and its own job may ask again': async (bench) => {
+    'a key is busy for others while its job runs, and its own job may claim it again': async (bench) => {
       const [one, two] = await twoRunning(bench)
       assert.equal(await claim(bench, 'k', one), 'claimed')
       assert.equal(await claim(bench, 'k', two), 'busy')
       assert.equal(await claim(bench, 'k', one), 'claimed')
       assert.equal(await claim(bench, 'other', two), 'claimed')
     },
-    'two jobs that ask at the same time do not both get the key': async (bench) => {
+    'two simultaneous jobs do not both get the key': async (bench) => {
       const [one, two] = await twoRunning(bench)
       const answers = await Promise.all([claim(bench, 'k', one), claim(bench, 'k', two)])
       assert.deepEqual([...answers].sort(), ['busy', 'claimed'])
     },
-    'every end without a finished run frees the key': async (bench) => {
+    'every other end frees the key': async (bench) => {
       const ends: readonly ((lease: Lease) => Settlement)[] = [
         (lease) => bench.retry(lease, 60_000),
         (lease) => bench.snooze(lease, 60_000),
@@ -86,13 +86,13 @@ export const onceKeys: Group = {
       await bench.backend.reap(3)
       assert.equal(await claim(bench, 'k', two), 'claimed')
     },
-    'a run that finishes without the key keeps nothing': async (bench) => {
+    'a run that finishes without the key stores nothing': async (bench) => {
       const [one, two] = await twoRunning(bench)
       assert.equal(await claim(bench, 'k', one), 'claimed')
       await bench.settle(bench.done(one))
       assert.equal(await claim(bench, 'k', two), 'claimed')
     },
-    'a settlement that is lost keeps no key': async (bench) => {
+    'a lost settlement stores no key': async (bench) => {
       const [one, two] = await twoRunning(bench, 1_000)
       await bench.backend.extend([two.token], 60_000)
       await bench.clock.advance(1_000)
@@ -116,7 +116,7 @@ export const onceKeys: Group = {
         await bench.settle(bench.done(two))
       }
     },
-    'keys whose time is over are swept, at most as many as asked for, and no others': async (bench) => {
+    'expired keys are swept, at most the requested number, and no others': async (bench) => {
       for (const [key, keepMs] of [
         ['a', 1_000],
         ['b', 2_000],

@@ -32,7 +32,7 @@ export const uniqueKeys: Group = {
       }
       await bench.send({ uniqueKey: 'again' })
     },
-    'the key is free again once the job was given up': async (bench) => {
+    'the key is free again once the job is given up': async (bench) => {
       await bench.send({ uniqueKey: 'again' })
       await bench.claimOne({ leaseMs: 1 })
       await bench.clock.advance(1)
@@ -46,7 +46,7 @@ export const uniqueKeys: Group = {
       await bench.backend.reap(3)
       await assertTaken(bench, { uniqueKey: 'mine' }, holder)
     },
-    'two envelopes of one batch meet as well': async (bench) => {
+    'two envelopes of one batch with the same key are stored once': async (bench) => {
       const [first, second, other] = [{ uniqueKey: 'k' }, { uniqueKey: 'k' }, {}].map((wanted) => bench.envelope(wanted))
       assert.ok(first && second && other)
       assert.deepEqual(await bench.backend.send([first, second, other]), [
@@ -66,7 +66,7 @@ export const uniqueKeys: Group = {
       await bench.send({ job: 'a', uniqueKey: 'b:c' }, { job: 'a:b', uniqueKey: 'c' }, { job: 'a b', uniqueKey: 'c' })
       await bench.send({ job: 'a', uniqueKey: 'b c' }, { job: 'a', uniqueKey: 'b|c' }, { job: 'a|b', uniqueKey: 'c' })
     },
-    'long names and keys are told apart to the last character (X40)': async (bench) => {
+    'long names and keys are compared to the last character (X40)': async (bench) => {
       const job = 'j'.repeat(191)
       const long = 'k'.repeat(511)
       const one = await bench.sendOne({ job, uniqueKey: `${long}1` })
@@ -78,7 +78,7 @@ export const uniqueKeys: Group = {
       const keys = ['key', 'KEY', 'kéy', 'ke\u0301y', 'key ', ' key', oddText, `${oddText} `]
       await bench.send(...keys.map((uniqueKey) => ({ uniqueKey })))
     },
-    'jobs without a key are never the same': async (bench) => {
+    'jobs without a key never conflict': async (bench) => {
       assert.equal(new Set(await bench.send({}, {}, {})).size, 3)
     },
   },

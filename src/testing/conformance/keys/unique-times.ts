@@ -17,7 +17,7 @@ export const uniqueTimes: Group = {
   title: 'how long unique keys are held',
   needs: [],
   tests: {
-    'a job comes out with the time for which its key is held': async (bench) => {
+    'a job is claimed with the time for which its key is held': async (bench) => {
       const wanted: readonly Wanted[] = [started, ended, ever, forMs(bench, 60_000), { uniqueKey: null }]
       for (const [index, each] of wanted.entries()) {
         const envelope = bench.envelope({ ...each, job: `job-${index}` })
@@ -26,7 +26,7 @@ export const uniqueTimes: Group = {
         assert.deepEqual({ ...lease?.envelope }, envelope)
       }
     },
-    'until started: the key is free once the job is claimed, and no retry takes it again': async (bench) => {
+    'until started: the key is free once the job is claimed, and a retry does not take it again': async (bench) => {
       const first = await bench.sendOne(started)
       await assertTaken(bench, started, first)
       const lease = await bench.claimOne()
@@ -63,14 +63,14 @@ export const uniqueTimes: Group = {
       await bench.clock.advance(5_000)
       await bench.send(forMs(bench, 5_000))
     },
-    'for ever: neither the end of the job nor time frees the key': async (bench) => {
+    'forever: neither the end of the job nor time frees the key': async (bench) => {
       const holder = await bench.sendOne(ever)
       await bench.settle(bench.done(await bench.claimOne()))
       await bench.clock.advance(400 * 86_400_000)
       await assertTaken(bench, ever, holder)
       await bench.send({ ...ever, job: 'another' })
     },
-    'the times meet each other: whoever holds the key keeps all others out': async (bench) => {
+    'different times compete: the holder of the key keeps all others out': async (bench) => {
       const kinds = (): readonly Wanted[] => [started, ended, ever, forMs(bench, 60_000)]
       for (const [index] of kinds().entries()) {
         const uniqueKey = `key-${index}`
@@ -88,7 +88,7 @@ export const uniqueTimes: Group = {
       const last = await bench.sendOne(forMs(bench, 1_000))
       await assertTaken(bench, ended, last)
     },
-    'two envelopes of one batch meet, whatever their times are': async (bench) => {
+    'two envelopes of one batch compete, whatever their times are': async (bench) => {
       const wanted: readonly Wanted[] = [ever, ended, forMs(bench, 1_000), { ...started, uniqueKey: 'other' }]
       const envelopes = wanted.map((each) => bench.envelope(each))
       const receipts = await bench.backend.send(envelopes)
@@ -109,7 +109,7 @@ export const uniqueTimes: Group = {
       )
       assert.equal((await bench.claim({ limit: 200 })).length, 149)
     },
-    'an instant that is over when the job is sent holds nothing': async (bench) => {
+    'an instant in the past holds nothing': async (bench) => {
       await bench.send(forMs(bench, 0), forMs(bench, -1_000), { uniqueKey: 'k', uniqueUntil: 0 }, ended)
     },
     'the same envelope that is sent again is its own holder': async (bench) => {
@@ -121,10 +121,10 @@ export const uniqueTimes: Group = {
 }
 
 export const uniqueKeysReplayed: Group = {
-  title: 'unique keys of jobs that people change',
+  title: 'unique keys of jobs that are changed',
   needs: ['store', 'coordination'],
   tests: {
-    'a key is held for its time, also after its job was deleted': async (bench) => {
+    'a key is held for its time, even after its job was deleted': async (bench) => {
       const holder = await bench.sendOne(forMs(bench, 5_000))
       await bench.settle(bench.done(await bench.claimOne(), { keep: true }))
       assert.equal(await bench.store.remove({ state: 'succeeded', limit: 10 }), 1)
@@ -136,7 +136,7 @@ export const uniqueKeysReplayed: Group = {
       }
       await bench.send(ever)
     },
-    'of a job that was claimed once, only time frees a key that is held for a time': async (bench) => {
+    'once its job was claimed, a key that is held for a time is freed only by time': async (bench) => {
       const holder = await bench.sendOne(forMs(bench, 60_000))
       await bench.settle(bench.retry(await bench.claimOne(), 1_000))
       assert.equal(cancelOutcome(await bench.store.cancel(holder)), 'cancelled')
@@ -159,7 +159,7 @@ export const uniqueKeysReplayed: Group = {
       assert.equal(await schedules.skipWaiting(request), 1)
       await bench.send(ever)
     },
-    'a job that is put back has no quarrel with a key that is its own': async (bench) => {
+    'a retried job does not conflict with its own key': async (bench) => {
       for (const wanted of [started, ended, ever, forMs(bench, 60_000)]) {
         const id = await bench.sendOne({ ...wanted, uniqueKey: String(wanted.uniqueUntil) })
         await bench.settle(bench.dead(await bench.claimOne()))
@@ -168,7 +168,7 @@ export const uniqueKeysReplayed: Group = {
         await bench.settle(bench.done(await bench.claimOne()))
       }
     },
-    'a job that is put back takes again the key that it had freed': async (bench) => {
+    'a retried job takes the key again that it had freed': async (bench) => {
       for (const wanted of [ever, { ...forMs(bench, 60_000), uniqueKey: 'timed' }]) {
         const id = await bench.sendOne(wanted)
         await bench.store.cancel(id)
@@ -176,7 +176,7 @@ export const uniqueKeysReplayed: Group = {
         await assertTaken(bench, wanted, id)
       }
     },
-    'a job whose key is held by another one, in whatever way, is a conflict': async (bench) => {
+    'retrying a job whose key another one holds is a conflict': async (bench) => {
       const holders: readonly Wanted[] = [started, ended, ever, forMs(bench, 60_000)]
       for (const [index, holder] of holders.entries()) {
         for (const [place, wanted] of holders.entries()) {
@@ -188,14 +188,14 @@ export const uniqueKeysReplayed: Group = {
         }
       }
     },
-    'an ended job that freed its key does not free that of its follower when it is deleted': async (bench) => {
+    'deleting an ended job does not free the key that another job holds now': async (bench) => {
       const first = await bench.sendOne(ever)
       await bench.store.cancel(first)
       const second = await bench.sendOne(ever)
       await bench.store.remove({ state: 'cancelled', limit: 10 })
       await assertTaken(bench, ever, second)
     },
-    'keys whose time is over are swept, and no others': async (bench) => {
+    'expired keys are swept, and no others': async (bench) => {
       await bench.send({ ...forMs(bench, 1_000), uniqueKey: 'a' }, { ...forMs(bench, 2_000), uniqueKey: 'b' }, ever)
       assert.equal((await bench.store.sweep({ part: 'keys', limit: 10 })).changed, 0)
       await bench.clock.advance(2_000)

@@ -38,7 +38,7 @@ export const fairShares: Group = {
       )
       assert.deepEqual(await bench.claimedIds(), [early, middle, late])
     },
-    'newcomers do not push in before those that wait': async (bench) => {
+    'new groups do not get ahead of waiting ones': async (bench) => {
       await bench.send(...times(3, () => ({ group: 'a' })), ...times(2, () => ({ group: 'old' })))
       const first = await bench.claim({ limit: 2 })
       await bench.settle(...first.map((lease) => bench.done(lease)))
@@ -51,7 +51,7 @@ export const fairShares: Group = {
       }
       assert.ok(seen.slice(0, 3).includes('old'), `a group that waited was passed by newcomers: ${seen.join(', ')}`)
     },
-    'priority goes before the share': async (bench) => {
+    'priority comes before fair shares': async (bench) => {
       await bench.send(...times(3, () => ({ group: 'a', priority: 9 })), { group: 'b', priority: 5 })
       assert.deepEqual(await claimedGroups(bench, { limit: 4 }), ['a', 'a', 'a', 'b'])
     },

@@ -13,18 +13,18 @@ export const groupLimits: Group = {
   title: 'limits of groups',
   needs: [],
   tests: {
-    'a job comes out with its group, or without one': async (bench) => {
+    'a job is claimed with its group, or without one': async (bench) => {
       await bench.send({ group: oddText }, {}, { group: 'a' })
       assert.deepEqual(await claimedGroups(bench, {}), [oddText, null, 'a'])
     },
-    'no more jobs of one group than its limit run at once, over all owners': async (bench) => {
+    'no more jobs of a group than its limit run at the same time, across all owners': async (bench) => {
       await bench.send(...times(5, () => ({ group: 'a' })), { group: 'b' })
       const jobs = byGroup({ concurrency: 2 })
       assert.deepEqual(await claimedGroups(bench, { jobs, limit: 2 }), ['a', 'b'])
       assert.deepEqual(await claimedGroups(bench, { jobs, owner: 'worker-2' }), ['a'])
       await bench.assertNothingClaimable({ jobs, owner: 'worker-3' })
     },
-    'a group over its limit burns no attempt and goes on when one of its runs ends': async (bench) => {
+    'a group over its limit uses no attempt and continues when one of its jobs ends': async (bench) => {
       const [first, second] = await bench.send({ group: 'a' }, { group: 'a' })
       const jobs = byGroup({ concurrency: 1 })
       const running = await bench.claimOne({ jobs })
@@ -33,7 +33,7 @@ export const groupLimits: Group = {
       const next = await bench.claimOne({ jobs })
       assert.deepEqual([running.envelope.id, next.envelope.id, next.attempt], [first, second, 1])
     },
-    'the limit counts a group over all queues and priorities, and each key for itself': async (bench) => {
+    'the limit counts a group across all queues and priorities, separately for each key': async (bench) => {
       const jobs = [...byGroup({ concurrency: 2 }), ...byGroup({ concurrency: 2 }, 'other')]
       const [best, , second] = await bench.send(
         { group: 'a', queue: 'x', priority: 9 },
@@ -44,7 +44,7 @@ export const groupLimits: Group = {
       assert.deepEqual(await bench.claimedIds({ jobs }), [best, other, second])
       await bench.assertNothingClaimable({ jobs })
     },
-    'a job that waits in a new queue counts what its group runs in others': async (bench) => {
+    'a job in a new queue counts what its group runs in other queues': async (bench) => {
       const jobs = byGroup({ concurrency: 1 })
       await bench.sendOne({ group: 'a', queue: 'x' })
       const running = await bench.claimOne({ jobs })
@@ -57,7 +57,7 @@ export const groupLimits: Group = {
       await bench.send(...times(4, () => ({})))
       assert.equal((await bench.claim({ jobs: byGroup({ concurrency: 1 }) })).length, 4)
     },
-    'a full group holds back nobody, however much of it waits': async (bench) => {
+    'a full group does not hold back others, however many of its jobs wait': async (bench) => {
       await bench.send(...times(300, () => ({ group: 'big' })))
       await bench.clock.advance(1)
       await bench.send(...times(20, (index) => ({ group: `small-${index % 10}` })), {})
@@ -66,14 +66,14 @@ export const groupLimits: Group = {
       assert.deepEqual([...groups].sort(), ['big', ...times(10, (index) => `small-${index}`), null].sort())
       await bench.assertNothingClaimable({ jobs })
     },
-    'each worker goes by the limits that it knows': async (bench) => {
+    'each worker applies the limits that it knows': async (bench) => {
       await bench.send(...times(6, () => ({ group: 'a' })))
       assert.equal((await bench.claim({ jobs: byGroup({ concurrency: 3 }) })).length, 3)
       await bench.assertNothingClaimable({ jobs: byGroup({ concurrency: 2 }), owner: 'worker-2' })
       assert.equal((await bench.claim({ jobs: byGroup({ concurrency: 4 }), owner: 'worker-2' })).length, 1)
       assert.equal((await bench.claim({ jobs: unlimited('work'), owner: 'worker-3' })).length, 2)
     },
-    'a limit of the key holds beside those of its groups': async (bench) => {
+    'the limit of a key holds in addition to those of its groups': async (bench) => {
       await bench.send(...times(9, (index) => ({ group: `g${index % 3}` })))
       const jobs = byGroup({ concurrency: 2 }).map((each) => ({ ...each, concurrency: 4 }))
       const groups = await claimedGroups(bench, { jobs })
@@ -102,13 +102,13 @@ export const groupLimits: Group = {
       await bench.claimOne({ jobs })
       await bench.assertNothingClaimable({ jobs })
     },
-    'owners that claim at the same time do not break the limit of a group': async (bench) => {
+    'the limit of a group holds when several owners claim at the same time': async (bench) => {
       await bench.send(...times(60, (index) => ({ group: `g${index % 3}` })))
       const jobs = byGroup({ concurrency: 2 })
       const claims = await Promise.all(times(10, (index) => bench.claim({ jobs, owner: `worker-${index}`, limit: 5 })))
       assert.equal(claims.flat().length, 6)
     },
-    'a group that is gone comes back as a new one': async (bench) => {
+    'a group whose jobs are all gone comes back as a new one': async (bench) => {
       const jobs = byGroup({ concurrency: 1 })
       for (let round = 0; round < 3; round++) {
         const ids = await bench.send({ group: 'a' }, { group: 'a' })
@@ -119,7 +119,7 @@ export const groupLimits: Group = {
         }
       }
     },
-    'a group whose job is not stored leaves nothing behind that others could stumble on': async (bench) => {
+    'a group whose job is not stored leaves nothing behind': async (bench) => {
       await bench.sendOne({ uniqueKey: 'k', group: 'a' })
       const [receipt] = await bench.backend.send([bench.envelope({ uniqueKey: 'k', group: 'b' })])
       assert.equal(receipt?.stored, false)

@@ -7,14 +7,14 @@ export const limits: Group = {
   title: 'limits',
   needs: [],
   tests: {
-    'no more than the limit run at once, over all owners (J31)': async (bench) => {
+    'no more jobs than the limit run at the same time, across all owners (J31)': async (bench) => {
       await bench.send(...times(5, () => ({})))
       const jobs = limited('work', 3)
       assert.equal((await bench.claim({ jobs, owner: 'worker-1', limit: 2 })).length, 2)
       assert.equal((await bench.claim({ jobs, owner: 'worker-2' })).length, 1)
       await bench.assertNothingClaimable({ jobs, owner: 'worker-3' })
     },
-    'a job over the limit burns no attempt and takes the slot that is freed (X5)': async (bench) => {
+    'a job over the limit uses no attempt and gets the next free slot (X5)': async (bench) => {
       const [first, second] = await bench.send({}, {})
       const jobs = limited('work', 1)
       const running = await bench.claimOne({ jobs })
@@ -24,7 +24,7 @@ export const limits: Group = {
       assert.deepEqual([running.envelope.id, next.envelope.id], [first, second])
       assert.equal(next.attempt, 1)
     },
-    'owners that claim at the same time do not break the limit': async (bench) => {
+    'the limit holds when several owners claim at the same time': async (bench) => {
       await bench.send(...times(50, () => ({})))
       const jobs = limited('work', 4)
       const claims = await Promise.all(times(10, (index) => bench.claim({ jobs, owner: `worker-${index}`, limit: 3 })))
@@ -37,7 +37,7 @@ export const limits: Group = {
       assert.equal((await bench.claim({ jobs, limit: 1 })).length, 1)
       assert.deepEqual(await bench.claimedIds({ jobs }), [other])
     },
-    'the limit counts a key over all queues and priorities': async (bench) => {
+    'the limit counts a job key across all queues and priorities': async (bench) => {
       const [best, , other] = await bench.send(
         { queue: 'a', priority: 9 },
         { queue: 'b', priority: 5 },
@@ -54,7 +54,7 @@ export const limits: Group = {
       await bench.settle(bench.retry(running, 60_000))
       assert.equal((await bench.claimOne({ owner: 'worker-2' })).envelope.id, second)
     },
-    'of very many lanes whose keys are limited, the best jobs that may start are claimed': async (bench) => {
+    'with very many limited lanes, the best jobs that may start are claimed': async (bench) => {
       const keys = times(40, (index) => `job-${index}`)
       const wanted = times(400, (index) => ({
         job: keys[(index * 7) % 40] as string,
@@ -77,7 +77,7 @@ export const limits: Group = {
       assert.deepEqual(claimed, expected)
       await bench.assertNothingClaimable({ jobs })
     },
-    'jobs that must run alone do so by key: two keys run side by side': async (bench) => {
+    'jobs that must run alone do so per key: two keys run side by side': async (bench) => {
       const ids = await bench.send({ job: 'a', singleInstance: true }, { job: 'b', singleInstance: true })
       assert.deepEqual(await bench.claimedIds({ jobs: unlimited('a', 'b') }), ids)
     },
@@ -92,7 +92,7 @@ export const limits: Group = {
       for (const end of ends) await bench.settle(end(await bench.claimOne({ jobs })))
       await bench.assertNothingClaimable({ jobs })
     },
-    'a lease that runs out frees its slot': async (bench) => {
+    'a lease that expires frees its slot': async (bench) => {
       const [dying, waiting] = await bench.send({ priority: 5 }, { priority: 9, delayMs: 1 })
       const jobs = limited('work', 1)
       assert.equal((await bench.claimOne({ jobs, leaseMs: 1_000 })).envelope.id, dying)

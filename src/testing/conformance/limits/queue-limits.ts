@@ -8,7 +8,7 @@ export const queueLimits: Group = {
   title: 'limits of queues',
   needs: [],
   tests: {
-    'no more jobs of a queue than its limit run at once, whatever their keys are': async (bench) => {
+    'no more jobs of a queue than its limit run at the same time, whatever their keys are': async (bench) => {
       await bench.send(...times(6, (index) => ({ job: index % 2 ? 'a' : 'b', queue: 'narrow', priority: index })))
       const queueLimits = [{ queue: 'narrow', concurrency: 3, rate: null }]
       const first = await bench.claim({ jobs, queueLimits, limit: 2 })
@@ -33,14 +33,14 @@ export const queueLimits: Group = {
       await bench.clock.advance(1_000)
       assert.equal((await bench.claim({ jobs, queueLimits })).length, 2)
     },
-    'of a key in many queues, the limits of queues and key both hold': async (bench) => {
+    'for a key in many queues, the limits of the key and of its queues both hold': async (bench) => {
       await bench.send(...times(40, (index) => ({ job: 'a', queue: `q${index % 20}` })))
       const queueLimits = times(20, (index) => ({ queue: `q${index}`, concurrency: index === 0 ? 2 : 1, rate: null }))
       assert.equal((await bench.claim({ jobs: limited('a', 30), queueLimits, limit: 5 })).length, 5)
       assert.equal((await bench.claim({ jobs: limited('a', 30), queueLimits })).length, 16)
       await bench.assertNothingClaimable({ jobs: limited('a', 30), queueLimits })
     },
-    'groups in a queue with a limit share it in turns': async (bench) => {
+    'groups in a limited queue take turns': async (bench) => {
       await bench.send(...times(4, () => ({ job: 'a', queue: 'narrow', group: 'x' })), { job: 'a', queue: 'narrow', group: 'y' })
       const queueLimits = [{ queue: 'narrow', concurrency: 2, rate: null }]
       const groups = (await bench.claim({ jobs, queueLimits })).map(({ envelope }) => envelope.group)

@@ -13,7 +13,7 @@ export const rates: Group = {
   title: 'rates',
   needs: [],
   tests: {
-    'no more than the rate are claimed, over all owners, and the rest when the window has passed (O4)': async (bench) => {
+    'no more jobs than the rate allows are claimed, across all owners, and the rest after the window (O4)': async (bench) => {
       const ids = await bench.send(...times(8, () => ({})))
       const jobs = rated(3, 1_000)
       assert.deepEqual(await bench.claimedIds({ jobs, limit: 2 }), ids.slice(0, 2))
@@ -23,7 +23,7 @@ export const rates: Group = {
       await bench.clock.advance(1)
       assert.deepEqual(await bench.claimedIds({ jobs }), ids.slice(3, 6))
     },
-    'the window slides: two bursts around a boundary are not let through': async (bench) => {
+    'the window slides: two bursts around a boundary are not allowed': async (bench) => {
       await bench.send(...times(12, () => ({})))
       const jobs = rated(4, 1_000)
       await bench.clock.advance(900)
@@ -37,7 +37,7 @@ export const rates: Group = {
       await bench.clock.advance(50)
       assert.equal((await bench.claim({ jobs })).length, 1)
     },
-    'looking takes no token (X39)': async (bench) => {
+    'an empty claim takes no token (X39)': async (bench) => {
       const jobs = rated(2, 1_000)
       for (let look = 0; look < 5; look++) await bench.assertNothingClaimable({ jobs })
       await bench.send({}, {}, {})
@@ -46,7 +46,7 @@ export const rates: Group = {
       await bench.clock.advance(1_000)
       assert.equal((await bench.claim({ jobs })).length, 1)
     },
-    'a job that waits for a token burns no attempt': async (bench) => {
+    'a job that waits for a token uses no attempt': async (bench) => {
       await bench.send({}, {})
       const jobs = rated(1, 1_000)
       await bench.settle(bench.done(await bench.claimOne({ jobs })))
@@ -54,7 +54,7 @@ export const rates: Group = {
       await bench.clock.advance(1_000)
       assert.equal((await bench.claimOne({ jobs })).attempt, 1)
     },
-    'whoever found no token is told when the next one comes': async (bench) => {
+    'a claim without a token learns when the next one is available': async (bench) => {
       await bench.send(...times(3, () => ({})))
       const jobs = rated(1, 5_000)
       const start = bench.clock.now()
@@ -69,7 +69,7 @@ export const rates: Group = {
       assert.equal((await bench.claim({ jobs, limit: 1 })).length, 1)
       assert.deepEqual(await bench.claimedIds({ jobs }), [other])
     },
-    'a rate of groups counts each group for itself': async (bench) => {
+    'a rate per group counts each group separately': async (bench) => {
       await bench.send(...times(3, () => ({ group: 'a' })), ...times(3, () => ({ group: 'b', queue: 'other' })), { group: 'c' })
       const jobs = byGroup({ rate: { limit: 2, perMs: 1_000 } })
       assert.deepEqual([...(await claimedGroups(bench, { jobs }))].sort(), ['a', 'a', 'b', 'b', 'c'])
@@ -77,7 +77,7 @@ export const rates: Group = {
       await bench.clock.advance(1_000)
       assert.deepEqual([...(await claimedGroups(bench, { jobs }))].sort(), ['a', 'b'])
     },
-    'a group without a token is named as the next thing to come, and holds back nobody': async (bench) => {
+    'the time of a group’s next token is announced, and other groups are not held back': async (bench) => {
       const jobs = byGroup({ rate: { limit: 1, perMs: 3_000 } })
       const start = bench.clock.now()
       await bench.send(...times(50, () => ({ group: 'a' })))
@@ -89,7 +89,7 @@ export const rates: Group = {
       await bench.clock.advance(2_000)
       assert.deepEqual(await claimedGroups(bench, { jobs }), ['a'])
     },
-    'a group that has tokens again is waited for by nobody, also not by those who claim other jobs': async (bench) => {
+    'nobody waits for a group that has tokens again, not even a claim for other jobs': async (bench) => {
       const jobs = byGroup({ rate: { limit: 1, perMs: 1_000 } })
       await bench.send({ group: 'a' }, { group: 'a' })
       await bench.claim({ jobs, leaseMs: 60_000 })
@@ -99,7 +99,7 @@ export const rates: Group = {
       assert.ok(nextAt === null || nextAt > bench.clock.now(), 'there is nothing to claim at once')
       assert.deepEqual(await claimedGroups(bench, { jobs }), ['a'])
     },
-    'a group that was without a token while it had nothing to do is served when a job of it falls due': async (bench) => {
+    'a group that was idle without a token is served when one of its jobs falls due': async (bench) => {
       const jobs = byGroup({ rate: { limit: 1, perMs: 1_000 } })
       const [first, second] = await bench.send({ group: 'a' }, { group: 'a', delayMs: 5_000 })
       const lease = await bench.claimOne({ jobs })
@@ -108,7 +108,7 @@ export const rates: Group = {
       await bench.clock.advance(5_000)
       assert.deepEqual([lease.envelope.id, ...(await bench.claimedIds({ jobs }))], [first, second])
     },
-    'a new job of a group without a token waits for it too, in any queue': async (bench) => {
+    'a new job of a group without a token waits for one as well, in any queue': async (bench) => {
       const jobs = byGroup({ rate: { limit: 1, perMs: 3_000 } })
       await bench.send({ group: 'a' }, { group: 'a' })
       await bench.claim({ jobs })
@@ -117,7 +117,7 @@ export const rates: Group = {
       await bench.clock.advance(3_000)
       assert.deepEqual(await claimedGroups(bench, { jobs }), ['a'])
     },
-    'a rate that was raised is in force within a minute': async (bench) => {
+    'a raised rate takes effect within a minute': async (bench) => {
       await bench.send(...times(3, () => ({ group: 'a' })))
       const slow = byGroup({ rate: { limit: 1, perMs: 86_400_000 } })
       await bench.claim({ jobs: slow, leaseMs: 600_000 })

@@ -21,7 +21,7 @@ export const amendingInAnyState: Group = {
   title: 'amending in any state',
   needs: ['store'],
   tests: {
-    'a running job is shown as what was written, and its lease stays': async (bench) => {
+    'a running job is shown as amended, and its lease stays': async (bench) => {
       const id = await bench.sendOne()
       const lease = await bench.claimOne()
       await amend(bench, id, { ...anotherPlace, delayMs: 60_000 })
@@ -30,7 +30,7 @@ export const amendingInAnyState: Group = {
       assert.deepEqual([job, group, runAt, attempts], ['other', 'g', bench.clock.now() + 60_000, 1])
       assert.deepEqual(await bench.backend.extend([lease.token], 30_000), ['applied'])
     },
-    'however its run ends, the counts stay true': async (bench) => {
+    'the counts stay correct however its run ends': async (bench) => {
       const ends = [...bench.endings(), bench.retry.bind(bench), bench.snooze.bind(bench), bench.again.bind(bench)]
       for (const [index, end] of ends.entries()) {
         const [id] = await bench.send({ job: 'work', group: index % 2 === 0 ? 'h' : null })
@@ -42,7 +42,7 @@ export const amendingInAnyState: Group = {
         await bench.settle(...rest.map((each) => bench.done(each)))
       }
     },
-    'one of many that are done together is counted where it stands': async (bench) => {
+    'one of many that end together is counted in its own lane': async (bench) => {
       const ids = await bench.send(...times(10, () => ({})))
       const leases = await bench.claim()
       await amend(bench, ids[3] as string, anotherPlace)
@@ -50,7 +50,7 @@ export const amendingInAnyState: Group = {
       assert.deepEqual(await nonZeroCounts(bench), await reality(bench))
       assert.equal((await bench.store.list({ state: 'succeeded', job: 'other', limit: 10 })).length, 1)
     },
-    'after a lost lease it comes back with what was written, at the time that was written': async (bench) => {
+    'after a lost lease it is ready as amended, at the amended time': async (bench) => {
       const [id, other] = (await bench.send({}, {})) as [string, string]
       await bench.claim({ leaseMs: 1_000 })
       await amend(bench, id, { ...anotherPlace, delayMs: 5_000 })
@@ -63,7 +63,7 @@ export const amendingInAnyState: Group = {
       await bench.clock.advance(4_000)
       assert.equal((await bench.claimOne({ jobs: byGroup({}, 'other') })).envelope.id, id)
     },
-    'a running job that is given back goes to the time that was written': async (bench) => {
+    'a running job that is given back goes to the amended time': async (bench) => {
       const id = await bench.sendOne()
       const lease = await bench.claimOne()
       await amend(bench, id, { delayMs: 5_000 })
@@ -83,7 +83,7 @@ export const amendingInAnyState: Group = {
       await bench.store.retry([id])
       assert.equal((await bench.claimOne({ jobs: unlimited('other') })).envelope.payload, '"new"')
     },
-    'a waiting job is amended as it is otherwise, also to another name': async (bench) => {
+    'a waiting job is amended as usual, even to another name': async (bench) => {
       const [id] = await bench.send({ uniqueKey: 'k' })
       await amend(bench, id as string, { ...anotherPlace, delayMs: 1_000 })
       assert.equal((await bench.record(id as string)).state, 'scheduled')
@@ -91,7 +91,7 @@ export const amendingInAnyState: Group = {
       await bench.clock.advance(1_000)
       assert.equal((await bench.claimOne({ jobs: unlimited('other') })).envelope.uniqueKey, 'k')
     },
-    'a payload that is no longer the expected one is left alone, and an unknown job is missing': async (bench) => {
+    'a payload that has changed is left alone, and an unknown job is missing': async (bench) => {
       const id = await bench.sendOne({ payload: '1' })
       await bench.claimOne()
       const changes = [
@@ -102,7 +102,7 @@ export const amendingInAnyState: Group = {
       assert.deepEqual(await bench.store.amend(changes), ['amended', 'changed', 'missing'])
       assert.equal((await bench.record(id)).payload, '2')
     },
-    'leases that are looked at are of what was written, and their tokens are good': async (bench) => {
+    'listed leases show the amended job, and their tokens are valid': async (bench) => {
       const id = await bench.sendOne()
       await bench.claimOne()
       await amend(bench, id, anotherPlace)

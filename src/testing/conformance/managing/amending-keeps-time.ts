@@ -21,7 +21,7 @@ export const amendingKeepsTime: Group = {
   title: 'amending and keeping the time',
   needs: ['store'],
   tests: {
-    'a job that was to be done again stays at its next time': async (bench) => {
+    'a repeating job stays at its next time': async (bench) => {
       const id = await bench.sendOne()
       const stale = amendment(bench, id, { priority: 9, queue: 'mail' })
       await bench.settle(bench.again(await bench.claimOne(), { delayMs: 60_000 }))
@@ -34,7 +34,7 @@ export const amendingKeepsTime: Group = {
       await bench.clock.advance(60_000)
       assert.equal((await bench.claimOne()).envelope.payload, '"new"')
     },
-    'a job that is due stays due, also one that has just become so': async (bench) => {
+    'a due job stays due, even if it only just became due': async (bench) => {
       const ids = (await bench.send({}, { delayMs: 1_000 })) as [string, string]
       await bench.clock.advance(1_000)
       const times = await Promise.all(ids.map(async (id) => (await bench.record(id)).runAt))
@@ -45,21 +45,21 @@ export const amendingKeepsTime: Group = {
       assert.deepEqual(await Promise.all(ids.map(async (id) => (await bench.record(id)).runAt)), times)
       assert.deepEqual(new Set(await bench.claimedIds()), new Set(ids))
     },
-    'a running job comes back to the time that it had': async (bench) => {
+    'a running job returns to its former time': async (bench) => {
       const id = await bench.sendOne()
       const lease = await bench.claimOne()
       await amend(bench, [amendment(bench, id, { delayMs: 60_000 })])
       await bench.settle(bench.snooze(lease))
       assert.equal((await bench.claimOne()).envelope.payload, '"new"')
     },
-    'an ended job is shown with the time that it had': async (bench) => {
+    'an ended job is shown with its former time': async (bench) => {
       const id = await bench.sendOne()
       await bench.settle(bench.dead(await bench.claimOne()))
       const { runAt } = await bench.record(id)
       await amend(bench, [amendment(bench, id, { delayMs: 60_000 })])
       assert.equal((await bench.record(id)).runAt, runAt)
     },
-    'of several amendments one after the other, the time of the last that gives one counts': async (bench) => {
+    'of several amendments, the last one that gives a time decides it': async (bench) => {
       const id = await bench.sendOne()
       const { keepsTime: _, ...moving } = amendment(bench, id, { delayMs: 5_000 })
       await amend(bench, [moving, amendment(bench, id, { delayMs: 60_000 })])

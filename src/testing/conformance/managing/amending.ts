@@ -14,7 +14,7 @@ export const amending: Group = {
   title: 'amending',
   needs: ['store'],
   tests: {
-    'a waiting job gets another payload, time, queue, priority and identity, and keeps its id, its birth and its key': async (
+    'a waiting job gets a new payload, time, queue, priority and identity, and keeps its id, creation time and key': async (
       bench,
     ) => {
       const sent = bench.envelope({ uniqueKey: 'k', uniqueUntil: 'started', delayMs: 60_000 })
@@ -41,14 +41,14 @@ export const amending: Group = {
       await bench.clock.advance(5_000)
       assert.deepEqual(await bench.claimedIds(), [due])
     },
-    'the counts follow it from one queue to the other': async (bench) => {
+    'the counts follow it from queue to queue': async (bench) => {
       const id = await bench.sendOne({ delayMs: 60_000 })
       await bench.store.amend([amendment(bench, id, { queue: 'mail', priority: 1 })])
       const counts = await bench.store.counts()
       const of = (queue: string) => counts.find((count) => count.queue === queue)?.counts
       assert.deepEqual([of('default')?.scheduled ?? 0, of('default')?.ready ?? 0, of('mail')?.ready], [0, 0, 1])
     },
-    'a payload that is no longer the expected one is left alone': async (bench) => {
+    'a payload that has changed is left alone': async (bench) => {
       const id = await bench.sendOne({ payload: '{"n":1}' })
       const changes = [
         amendment(bench, id, { payload: '{"n":2}' }, '{"n":1}'),
@@ -57,7 +57,7 @@ export const amending: Group = {
       assert.deepEqual(await bench.store.amend(changes), ['amended', 'changed'])
       assert.equal((await bench.record(id)).payload, '{"n":2}')
     },
-    'a job with another identity or signature than the expected one is left alone': async (bench) => {
+    'a job whose identity or signature has changed is left alone': async (bench) => {
       const id = await bench.sendOne({ payload: '1' })
       const { envelope } = amendment(bench, id, { payload: '2' })
       const expected = sealOf(bench.envelope({ id, payload: '1' }))
@@ -69,7 +69,7 @@ export const amending: Group = {
       assert.deepEqual(await bench.store.amend(changes), ['changed', 'changed', 'amended'])
       assert.equal((await bench.record(id)).payload, '2')
     },
-    'of many that amend the same payload at the same time, one does': async (bench) => {
+    'of many simultaneous amendments of the same payload, one succeeds': async (bench) => {
       const id = await bench.sendOne({ payload: '0' })
       const changes = [1, 2, 3, 4, 5].map((n) => bench.store.amend([amendment(bench, id, { payload: String(n) }, '0')]))
       const answers = (await Promise.all(changes)).flat()
@@ -94,7 +94,7 @@ export const amending: Group = {
       assert.deepEqual([lease.attempt, lease.envelope.payload], [2, '"new"'])
       assert.equal((await bench.record(id)).errors.length, 1)
     },
-    'a job whose place has changed ends like any other': async (bench) => {
+    'a job that was moved ends like any other': async (bench) => {
       const id = await bench.sendOne({ job: 'work', delayMs: 60_000 })
       await bench.store.amend([amendment(bench, id, { queue: 'mail', singleInstance: true })])
       const lease = await bench.claimOne({ jobs: unlimited('work') })

@@ -22,7 +22,7 @@ export const cancelling: Group = {
       await bench.store.cancel(id)
       await bench.send({ uniqueKey: 'k' })
     },
-    'the owner of a running job hears of its cancellation at its next claim, and others do not': async (bench) => {
+    'the owner of a running job learns of its cancellation with its next claim, and others do not': async (bench) => {
       const [mine, , theirs] = await bench.send({}, {}, {})
       const leases = await bench.claim({ owner: oddText, limit: 2 })
       await bench.claim({ owner: 'worker-2' })
@@ -35,7 +35,7 @@ export const cancelling: Group = {
       assert.deepEqual((await bench.lease({ owner: oddText, limit: 0 })).cancelled, [leases[0]?.token])
       assert.equal((await bench.record(theirs as string)).cancelRequested, false)
     },
-    'an owner that found nothing hears of it together with the next job': async (bench) => {
+    'an owner that found nothing learns of it together with the next job': async (bench) => {
       const running = await bench.sendOne()
       const lease = await bench.claimOne()
       await bench.assertNothingClaimable()
@@ -44,7 +44,7 @@ export const cancelling: Group = {
       const { leases, cancelled } = await bench.lease()
       assert.deepEqual([leases.map(({ envelope }) => envelope.id), cancelled], [[next], [lease.token]])
     },
-    'a job that was asked to stop may still end as its owner says, and is then no longer announced': async (bench) => {
+    'a job that was asked to stop may still end as its owner decides, and is then no longer announced': async (bench) => {
       const [stopped, finished] = await bench.send({}, {})
       const [one, two] = await bench.claim()
       assert.ok(one && two)
@@ -60,7 +60,7 @@ export const cancelling: Group = {
       )
       assert.deepEqual((await bench.lease()).cancelled, [])
     },
-    'a job that was asked to stop does not come back: not by a retry, a snooze or a lost lease': async (bench) => {
+    'a job that was asked to stop does not run again after a retry, a snooze or a lost lease': async (bench) => {
       const ids = await bench.send({}, {}, {})
       const [one, two] = await bench.claim({ leaseMs: 1_000 })
       assert.ok(one && two)
@@ -72,7 +72,7 @@ export const cancelling: Group = {
       assert.equal((await bench.record(ids[0] as string)).errors.length, 1)
       assert.equal((await bench.record(ids[2] as string)).rescues, 1, 'that its worker died is known')
     },
-    'cancelling tells when it is too late': async (bench) => {
+    'cancelling reports when it is too late': async (bench) => {
       const id = await bench.sendOne()
       await bench.settle(bench.done(await bench.claimOne(), { keep: true }))
       assert.equal(cancelOutcome(await bench.store.cancel(id)), 'ended')
@@ -85,7 +85,7 @@ export const cancelling: Group = {
       await bench.store.cancel(waiting as string)
       await bench.assertNothingClaimable({ jobs: limited('work', 1) })
     },
-    'a waiting job can be moved to a later time': async (bench) => {
+    'a waiting job can be rescheduled to a later time': async (bench) => {
       const id = await bench.sendOne()
       const at = bench.clock.now() + 5_000
       assert.equal((await bench.store.amend([{ id, runAt: at }]))[0], 'moved')
@@ -97,7 +97,7 @@ export const cancelling: Group = {
       await bench.clock.advance(1)
       assert.equal((await bench.claimOne()).attempt, 1)
     },
-    'a waiting job can be moved to an earlier time, and to now': async (bench) => {
+    'a waiting job can be rescheduled to an earlier time, and to now': async (bench) => {
       const [sooner, now] = await bench.send({ delayMs: 60_000 }, { delayMs: 60_000 })
       assert.equal((await bench.store.amend([{ id: sooner as string, runAt: bench.clock.now() + 10 }]))[0], 'moved')
       assert.equal((await bench.store.amend([{ id: now as string, runAt: bench.clock.now() }]))[0], 'moved')
@@ -106,7 +106,7 @@ export const cancelling: Group = {
       await bench.clock.advance(10)
       assert.deepEqual(await bench.claimedIds(), [sooner])
     },
-    'moving tells when it is too late (X42)': async (bench) => {
+    'rescheduling reports when it is too late (X42)': async (bench) => {
       const id = await bench.sendOne()
       const lease = await bench.claimOne()
       assert.equal((await bench.store.amend([{ id, runAt: bench.clock.now() + 1_000 }]))[0], 'claimed')

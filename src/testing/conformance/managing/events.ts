@@ -10,7 +10,7 @@ export const events: Group = {
   title: 'events for other processes',
   needs: ['store', 'events'],
   tests: {
-    'what listeners want is known until their time is over': async (bench) => {
+    'the wishes of listeners are known until they expire': async (bench) => {
       assert.deepEqual(await bench.events.wanted(), [])
       await listen(bench, 'one')
       await bench.clock.advance(ttlMs / 2)
@@ -19,14 +19,14 @@ export const events: Group = {
       await bench.clock.advance(ttlMs / 2)
       assert.deepEqual(await bench.events.wanted(), [`["${oddName}"]`])
     },
-    'a listener that says it again is one listener still, and the last word counts': async (bench) => {
+    'a listener that registers again is still one listener, and the last registration counts': async (bench) => {
       await listen(bench, 'one')
       await bench.clock.advance(ttlMs - 1)
       await bench.events.listen({ id: 'one', wants: 'less' }, ttlMs)
       await bench.clock.advance(ttlMs - 1)
       assert.deepEqual(await bench.events.wanted(), ['less'])
     },
-    'events are numbered on, with those that were dropped': async (bench) => {
+    'events are numbered consecutively, including dropped ones': async (bench) => {
       const { last } = await listen(bench, 'one')
       await bench.events.append([chunk('a', 2), chunk('b', 1, 7)])
       await bench.events.append([chunk('', 0, 3)])
@@ -41,14 +41,14 @@ export const events: Group = {
       assert.deepEqual(await texts(bench, last + 2, 1), ['b'])
       assert.deepEqual(await texts(bench, last + 14), [])
     },
-    'a listener that comes later goes on behind what is there': async (bench) => {
+    'a later listener continues after what is there': async (bench) => {
       const first = await listen(bench, 'one')
       await bench.events.append([chunk('a', 4)])
       const second = await listen(bench, 'two')
       assert.deepEqual(second, { epoch: first.epoch, last: first.last + 4 })
       assert.deepEqual(await texts(bench, first.last), ['a'])
     },
-    'with the last listener the history goes, and the next one begins another epoch': async (bench) => {
+    'the history is deleted with the last listener, and the next one starts a new epoch': async (bench) => {
       const first = await listen(bench, 'one')
       await listen(bench, 'two')
       await bench.events.append([chunk('a')])
@@ -60,7 +60,7 @@ export const events: Group = {
       assert.equal(next.epoch, first.epoch + 1)
       assert.equal(next.last, first.last + 1)
     },
-    'a time in which nobody listened is another epoch too': async (bench) => {
+    'a period without listeners starts a new epoch too': async (bench) => {
       const first = await listen(bench, 'one')
       await bench.events.append([chunk('a')])
       await bench.clock.advance(ttlMs)
@@ -68,13 +68,13 @@ export const events: Group = {
       assert.equal(next.epoch, first.epoch + 1)
       assert.deepEqual(await texts(bench, 0), [])
     },
-    'any text of an event comes back as it was': async (bench) => {
+    'any text of an event is returned unchanged': async (bench) => {
       const { last } = await listen(bench, 'one')
       const text = `["\\u0000 \u{1f600} \u0001 \\ ' " é\n|"]${'x'.repeat(70_000)}`
       await bench.events.append([chunk(text)])
       assert.deepEqual(await texts(bench, last), [text])
     },
-    'of programs that write at once no event is missed by one who reads on': async (bench) => {
+    'a reader misses no event of programs that write at the same time': async (bench) => {
       const { last } = await listen(bench, 'one')
       const writing = Promise.all(Array.from({ length: 20 }, (_, n) => bench.events.append([chunk(`${n}`)])))
       const seen: string[] = []

@@ -7,7 +7,7 @@ export const holding: Group = {
   title: 'what keeps a job waiting',
   needs: ['store'],
   tests: {
-    'nothing holds a job that may be claimed, is not ready or is not there': async (bench) => {
+    'nothing is reported for a job that is claimable, not ready or missing': async (bench) => {
       const [ready, later] = await bench.send({}, { delayMs: 1_000 })
       const rules: ClaimRules = { jobs: limited('work', 1) }
       for (const id of [ready, later, '0190d1a2-0000-7000-8000-000000000000']) {
@@ -24,13 +24,13 @@ export const holding: Group = {
       assert.deepEqual(await bench.store.holds(ids[2] as string, rules), [hold])
       assert.deepEqual(await bench.store.holds(ids[2] as string, { jobs: unlimited('work') }), [])
     },
-    'another job of its key, where it must run alone': async (bench) => {
+    'another job of its key, if it must run alone': async (bench) => {
       const [, second] = await bench.send({ singleInstance: true }, { singleInstance: true })
       await bench.claim()
       const hold = { rule: 'single', limit: 1, running: 1, until: null }
       assert.deepEqual(await bench.store.holds(second as string, { jobs: unlimited('work') }), [hold])
     },
-    'rates of its key, group and queue, and when they give way': async (bench) => {
+    'the rates of its key, group and queue, and when they next allow a start': async (bench) => {
       const rate = { limit: 1, perMs: 1_000 }
       const ids = await bench.send({ group: 'a' }, { group: 'a' }, { group: 'b' })
       const rules: ClaimRules = {

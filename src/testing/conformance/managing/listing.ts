@@ -21,7 +21,7 @@ export const listing: Group = {
       const c = await bench.sendOne({ delayMs: 1_000 })
       assert.deepEqual(await listedIds(bench), [c, b, a])
     },
-    'pages follow each other without gap or repetition': async (bench) => {
+    'pages follow each other without gaps or repetitions': async (bench) => {
       const ids: string[] = []
       for (let batch = 0; batch < 5; batch++) {
         ids.push(...(await bench.send(...times(10, () => ({})))))
@@ -35,7 +35,7 @@ export const listing: Group = {
       }
       assert.deepEqual(pages, ids.reverse())
     },
-    'a list is narrowed by state, queue and job, and by all of them': async (bench) => {
+    'a list can be filtered by state, queue and job, and by all of them': async (bench) => {
       const jobs = unlimited('a', 'b')
       const [one, two, three, four] = await bench.send(
         { job: 'a', queue: 'x' },
@@ -75,7 +75,7 @@ export const listing: Group = {
       await bench.settle(bench.done(await bench.claimOne()))
       assert.equal(total(await bench.store.counts()), 0)
     },
-    'counts stand by queue and job': async (bench) => {
+    'counts are grouped by queue and job': async (bench) => {
       await bench.send({ job: 'a', queue: 'x' }, { job: 'a', queue: 'x', priority: 9 }, { job: 'a', queue: 'x', delayMs: 5 })
       await bench.send({ job: oddName, queue: 'x' }, { job: 'a', queue: 'y' })
       await bench.claimOne({ jobs: unlimited(oddName) })
@@ -85,7 +85,7 @@ export const listing: Group = {
         'y a': { ready: 1 },
       })
     },
-    'counts tell since when the oldest ready job waits, by queue and job': async (bench) => {
+    'counts report since when the oldest ready job has waited, by queue and job': async (bench) => {
       const start = bench.clock.now()
       await bench.send({ job: 'a', queue: 'x', priority: 9 })
       await bench.clock.advance(1_000)

@@ -28,14 +28,14 @@ export const locks: Group = {
   title: 'locks',
   needs: ['coordination'],
   tests: {
-    'a lock that one holds is refused to another, who is told of the holder (Y2, Y23)': async (bench) => {
+    'a lock that is held is refused to others, with the name of its holder (Y2, Y23)': async (bench) => {
       const since = bench.clock.now()
       await assertLocked(bench, one)
       await bench.clock.advance(5)
       assert.deepEqual(await lock(bench, two), { held: false, by: { ...one, since, expiresAt: since + ttlMs } })
       assert.deepEqual(await holderOf(bench), { ...one, since, expiresAt: since + ttlMs })
     },
-    'its owner may take it again, which renews it and does not change since when (X31)': async (bench) => {
+    'its owner may take it again, which renews it and keeps its beginning (X31)': async (bench) => {
       const since = bench.clock.now()
       await assertLocked(bench, one)
       for (let renewal = 1; renewal <= 3; renewal++) {
@@ -44,7 +44,7 @@ export const locks: Group = {
         assert.deepEqual(await holderOf(bench), { ...one, since, expiresAt: bench.clock.now() + ttlMs })
       }
     },
-    'a lock whose time is over is free, at its millisecond and not before': async (bench) => {
+    'an expired lock is free, at its millisecond and not before': async (bench) => {
       await assertLocked(bench, one)
       await bench.clock.advance(ttlMs - 1)
       assert.equal((await lock(bench, two)).held, false)
@@ -74,7 +74,7 @@ export const locks: Group = {
       assert.equal(await bench.coordination.unlock('scheduler', 'one'), false)
       assert.equal((await holderOf(bench)).owner, 'two')
     },
-    'what nobody holds, or nobody holds any more, cannot be freed': async (bench) => {
+    'a lock that is not held, or no longer held, cannot be freed': async (bench) => {
       assert.equal(await bench.coordination.unlock('scheduler', 'one'), false)
       await assertLocked(bench, one)
       await bench.clock.advance(ttlMs)
@@ -83,19 +83,19 @@ export const locks: Group = {
       assert.equal(await bench.coordination.unlock('scheduler', 'one'), true)
       assert.equal(await bench.coordination.unlock('scheduler', 'one'), false)
     },
-    'locks with different names do not meet': async (bench) => {
+    'locks with different names are independent': async (bench) => {
       await assertLocked(bench, one)
       assert.deepEqual(await lock(bench, two, oddName), { held: true })
       assert.equal(await bench.coordination.unlock(oddName, 'one'), false)
       assert.deepEqual([(await holderOf(bench)).owner, (await holderOf(bench, oddName)).owner], ['one', 'two'])
     },
-    'of ten that ask at the same time one gets the lock, and all are told of the same one (Y22)': async (bench) => {
+    'of ten simultaneous requests one gets the lock, and all learn of the same holder (Y22)': async (bench) => {
       const answers = await Promise.all(times(10, (index) => lock(bench, { owner: `owner ${index}`, host: 'alpha', pid: index })))
       assert.equal(answers.filter(({ held }) => held).length, 1)
       const winner = `owner ${answers.findIndex(({ held }) => held)}`
       assert.deepEqual(new Set(answers.flatMap((answer) => (answer.held ? [] : answer.by.owner))), new Set([winner]))
     },
-    'of ten that ask at the same time for a lock whose time is over one gets it (Y22)': async (bench) => {
+    'of ten simultaneous requests for an expired lock one gets it (Y22)': async (bench) => {
       await assertLocked(bench, one)
       await bench.clock.advance(ttlMs)
       const answers = await Promise.all(times(10, (index) => lock(bench, { owner: `owner ${index}`, host: 'alpha', pid: index })))

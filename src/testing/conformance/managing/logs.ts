@@ -10,7 +10,7 @@ export const logs: Group = {
   title: 'job logs',
   needs: ['store', 'logs'],
   tests: {
-    'lines are numbered over all attempts of a job, each job by itself': async (bench) => {
+    'lines are numbered across all attempts of a job, separately for each job': async (bench) => {
       const [one, other] = (await bench.send({}, {})) as [string, string]
       await bench.logs.append([chunk(one, 'first', 2), chunk(other, 'its own')], bounds)
       await bench.logs.append([chunk(one, 'second', 1, { attempt: 2 }), chunk(one, 'third', 3, { attempt: 2 })], bounds)
@@ -21,7 +21,7 @@ export const logs: Group = {
       ])
       assert.deepEqual(await texts(bench, other), ['its own'])
     },
-    'what follows a line is read by its number': async (bench) => {
+    'lines after a given number can be read': async (bench) => {
       const id = await bench.sendOne()
       await bench.logs.append([chunk(id, 'a', 2), chunk(id, 'b', 2), chunk(id, 'c')], bounds)
       assert.deepEqual(await texts(bench, id, 2), ['b', 'c'])
@@ -29,7 +29,7 @@ export const logs: Group = {
       assert.deepEqual(await texts(bench, id, 5), [])
       assert.deepEqual(await texts(bench, id, 0, 1), ['a'])
     },
-    'lines that were dropped before they came leave a gap in the numbers': async (bench) => {
+    'lines that were dropped before storing leave a gap in the numbers': async (bench) => {
       const id = await bench.sendOne()
       await bench.logs.append([chunk(id, 'a'), chunk(id, 'b', 1, { dropped: 7 })], bounds)
       assert.deepEqual(
@@ -37,7 +37,7 @@ export const logs: Group = {
         [1, 9],
       )
     },
-    'the oldest lines are dropped where there are too many, or too many bytes': async (bench) => {
+    'the oldest lines are dropped if there are too many lines or bytes': async (bench) => {
       const [lines, bytes] = (await bench.send({}, {})) as [string, string]
       for (let n = 1; n <= 5; n++) await bench.logs.append([chunk(lines, `${n}`, 2)], { lines: 6, bytes: 1_000 })
       assert.deepEqual(await texts(bench, lines), ['3', '4', '5'])
@@ -45,13 +45,13 @@ export const logs: Group = {
       for (let n = 1; n <= 5; n++) await bench.logs.append([chunk(bytes, `é${n}`)], { lines: 100, bytes: 6 })
       assert.deepEqual(await texts(bench, bytes), ['é4', 'é5'])
     },
-    'any text comes back as it was': async (bench) => {
+    'any text is returned unchanged': async (bench) => {
       const id = await bench.sendOne()
       const text = `["\\u0000 \u{1f600} \u0001 \\ ' " é\n"]${'x'.repeat(70_000)}`
       await bench.logs.append([chunk(id, text)], { lines: 10, bytes: 1_000_000 })
       assert.deepEqual(await texts(bench, id), [text])
     },
-    'the lines of a job that has ended are still taken, and those of no job are not': async (bench) => {
+    'lines of an ended job are still stored, and those of a missing job are not': async (bench) => {
       const id = await bench.sendOne()
       await bench.settle(bench.done(await bench.claimOne(), { keep: true }))
       const nobody = bench.newId()
@@ -60,7 +60,7 @@ export const logs: Group = {
       assert.deepEqual(await texts(bench, nobody), [])
       assert.deepEqual(await texts(bench, 'no id'), [])
     },
-    'lines are deleted with their job, however it is deleted': async (bench) => {
+    'lines are deleted with their job, however that happens': async (bench) => {
       const [kept, removed] = (await bench.send({}, {})) as [string, string]
       const [one, other] = await bench.claim()
       await bench.logs.append([chunk(kept, 'a'), chunk(removed, 'b')], bounds)
@@ -70,7 +70,7 @@ export const logs: Group = {
       await bench.sendOne({ id: kept })
       assert.deepEqual(await texts(bench, kept), [])
     },
-    'lines survive that a job is put back, and a sweep': async (bench) => {
+    'lines survive a retry of their job and a sweep': async (bench) => {
       const id = await bench.sendOne()
       await bench.settle(bench.dead(await bench.claimOne()))
       await bench.logs.append([chunk(id, 'why')], bounds)

@@ -8,7 +8,7 @@ export const pausingJobs: Group = {
   title: 'pausing jobs',
   needs: ['store'],
   tests: {
-    'nothing with the key of a paused job is claimed from any queue, and other jobs go on': async (bench) => {
+    'a paused job is not claimed from any queue, and other jobs continue': async (bench) => {
       const [held, alsoHeld, free] = await bench.send(
         { job: 'a', priority: 9 },
         { job: 'a', queue: 'other' },
@@ -20,7 +20,7 @@ export const pausingJobs: Group = {
       await bench.store.setPaused({ job: 'a' }, false)
       assert.deepEqual(await bench.claimedIds(both), [held, alsoHeld])
     },
-    'nothing is claimed of a job that was paused while a worker idled': async (bench) => {
+    'a job that was paused while a worker idled is not claimed': async (bench) => {
       await bench.send({ job: 'a' }, { job: 'b' })
       for (const lease of await bench.claim(both)) await bench.settle(bench.done(lease))
       await bench.assertNothingClaimable(both)
@@ -29,14 +29,14 @@ export const pausingJobs: Group = {
       assert.deepEqual(await bench.claimedIds(both), [free])
       await bench.assertNothingClaimable(both)
     },
-    'a paused job of groups is not claimed either': async (bench) => {
+    'a paused job with groups is not claimed either': async (bench) => {
       await bench.store.setPaused({ job: 'a' }, true)
       const [held] = await bench.send({ job: 'a', group: 'one' })
       await bench.assertNothingClaimable(both)
       await bench.store.setPaused({ job: 'a' }, false)
       assert.deepEqual(await bench.claimedIds(both), [held])
     },
-    'a queue and a job of one name are paused each by itself': async (bench) => {
+    'a queue and a job of the same name are paused separately': async (bench) => {
       await bench.store.setPaused({ job: 'mail' }, true)
       assert.deepEqual([(await bench.store.paused()).queues, (await bench.store.paused()).jobs], [[], ['mail']])
       const [inQueue] = await bench.send({ job: 'a', queue: 'mail' })

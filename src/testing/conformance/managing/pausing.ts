@@ -5,7 +5,7 @@ export const pausing: Group = {
   title: 'pausing queues',
   needs: ['store'],
   tests: {
-    'nothing is claimed from a paused queue, and other queues go on': async (bench) => {
+    'nothing is claimed from a paused queue, and other queues continue': async (bench) => {
       const [held, free] = await bench.send({ queue: 'held', priority: 9 }, { queue: 'free' })
       await bench.store.setPaused({ queue: 'held' }, true)
       assert.deepEqual(await bench.claimedIds(), [free])
@@ -22,7 +22,7 @@ export const pausing: Group = {
       assert.deepEqual(await bench.claimedIds(), [free])
       await bench.assertNothingClaimable()
     },
-    'a paused queue still takes jobs, delayed ones too, and they run when it is resumed': async (bench) => {
+    'a paused queue still accepts jobs, delayed ones too, and they run when it is resumed': async (bench) => {
       await bench.store.setPaused({ queue: 'held' }, true)
       const ids = await bench.send({ queue: 'held' }, { queue: 'held', delayMs: 500 })
       await bench.clock.advance(1_000)

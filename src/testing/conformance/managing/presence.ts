@@ -36,7 +36,7 @@ export const presence: Group = {
   title: 'presence of workers',
   needs: ['store'],
   tests: {
-    'a worker that announces itself is listed with all that it said, and when it was seen': async (bench) => {
+    'a worker that registers is listed with its details and when it was last seen': async (bench) => {
       const said = worker(bench, oddName, {
         queues: ['mail', oddName],
         jobs: [oddName],
@@ -49,7 +49,7 @@ export const presence: Group = {
       const now = bench.clock.now()
       assert.deepEqual(await bench.store.workers.list(), [{ ...said, seenAt: now, expiresAt: now + ttlMs }])
     },
-    'a worker that announces itself again is one worker still, and the last word counts': async (bench) => {
+    'a worker that registers again is still one worker, with its latest details': async (bench) => {
       const first = worker(bench, 'one')
       await announce(bench, first)
       await bench.clock.advance(ttlMs / 3)
@@ -58,14 +58,14 @@ export const presence: Group = {
       const now = bench.clock.now()
       assert.deepEqual(await bench.store.workers.list(), [{ ...first, ...changes, seenAt: now, expiresAt: now + ttlMs }])
     },
-    'a worker that is silent for too long is gone, at its millisecond and not before (demands 3, 13)': async (bench) => {
+    'a worker that is silent for too long is removed, at its millisecond and not before (demands 3, 13)': async (bench) => {
       await announce(bench, worker(bench, 'one'))
       await bench.clock.advance(ttlMs - 1)
       assert.deepEqual(await owners(bench), ['one'])
       await bench.clock.advance(1)
       assert.deepEqual(await owners(bench), [])
     },
-    'a worker that was taken for dead and speaks again is back, with its jobs': async (bench) => {
+    'a worker that was considered dead and reports again is back, with its jobs': async (bench) => {
       const said = worker(bench, 'one')
       await announce(bench, said)
       await bench.clock.advance(2 * ttlMs)
@@ -75,7 +75,7 @@ export const presence: Group = {
       assert.deepEqual(back.jobs, said.jobs)
       assert.equal(back.seenAt, bench.clock.now())
     },
-    'a worker that leaves is gone at once, and the others stay': async (bench) => {
+    'a worker that leaves is removed at once, and the others stay': async (bench) => {
       await announce(bench, worker(bench, 'one'))
       await announce(bench, worker(bench, 'two'))
       await bench.store.workers.leave('one')
@@ -88,7 +88,7 @@ export const presence: Group = {
       for (const each of started) await announce(bench, each)
       assert.deepEqual(await owners(bench), ['worker 1', 'worker 2', 'worker 3'])
     },
-    'many workers that announce themselves at the same time are all listed': async (bench) => {
+    'workers that register at the same time are all listed': async (bench) => {
       await Promise.all(times(50, (index) => announce(bench, worker(bench, `worker ${index}`))))
       assert.equal((await owners(bench)).length, 50)
     },

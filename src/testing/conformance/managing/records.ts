@@ -128,7 +128,7 @@ export const records: Group = {
       await bench.settle(bench.cancelled(await bench.claimOne()))
       assert.equal((await bench.record(id)).state, 'cancelled')
     },
-    'a job that was given up is dead as poisoned, with an error that says so': async (bench) => {
+    'a job that was given up is dead (poisoned), with an error that says so': async (bench) => {
       const id = await bench.sendOne()
       await bench.claimOne({ leaseMs: 1_000, maxRescues: 0 })
       await bench.clock.advance(1_000)
@@ -148,7 +148,7 @@ export const records: Group = {
       assert.deepEqual([record.state, record.attempts, record.rescues], ['ready', 0, 1])
       assert.deepEqual([record.leaseExpiresAt, record.errors], [null, []])
     },
-    'ended jobs are kept only where that was asked for (X16)': async (bench) => {
+    'ended jobs are kept only if requested (X16)': async (bench) => {
       const end = (lease: Lease, keep: boolean): readonly Settlement[] => [
         bench.done(lease, { keep }),
         bench.dead(lease, keep),
@@ -163,7 +163,7 @@ export const records: Group = {
         }
       }
     },
-    'progress is written by who holds the lease, and by nobody else': async (bench) => {
+    'only the owner of the lease can write progress': async (bench) => {
       const id = await bench.sendOne()
       const lease = await bench.claimOne({ leaseMs: 1_000 })
       await bench.store.report([

@@ -31,7 +31,7 @@ export const rejecting: Group = {
       await bench.clock.advance(120_000)
       assert.deepEqual(await bench.claimedIds(), [])
     },
-    'it frees its unique key, and those who wait for it are told': async (bench) => {
+    'it frees its unique key, and its dependents react to its end': async (bench) => {
       const id = await bench.sendOne({ uniqueKey: 'k' })
       const waiter = await bench.sendOne({
         job: 'other',
@@ -43,7 +43,7 @@ export const rejecting: Group = {
       const [receipt] = await bench.backend.send([bench.envelope({ uniqueKey: 'k' })])
       assert.equal(receipt?.stored, true)
     },
-    'one that runs, has ended, is gone or is another one by now is left alone': async (bench) => {
+    'a job that runs, has ended, is missing or has changed is left alone': async (bench) => {
       const [running, ended, changed] = (await bench.send({}, { job: 'ended' }, { job: 'changed' })) as [string, string, string]
       await bench.claimOne()
       const lease = await bench.claimOne({ jobs: unlimited('ended') })
@@ -65,7 +65,7 @@ export const rejecting: Group = {
         'ready',
       ])
     },
-    'a rejected job can be put back': async (bench) => {
+    'a rejected job can be retried': async (bench) => {
       const id = await bench.sendOne()
       await bench.store.amend([await rejection(bench, id)])
       assert.deepEqual(await bench.store.retry([id]), ['requeued'])

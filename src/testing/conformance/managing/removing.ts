@@ -30,7 +30,7 @@ export const removing: Group = {
       assert.equal(await bench.store.remove({ state: 'dead', finishedBefore: start + 86_400_000, limit: 100 }), 2)
       assert.deepEqual(await kept(bench, ids), [false, false, false])
     },
-    'no more than the limit are removed, those that ended first before the others': async (bench) => {
+    'at most the limit is removed, earliest ends first': async (bench) => {
       const ids = await deadJobs(bench, [{}, {}, {}, {}])
       assert.equal(await bench.store.remove({ state: 'dead', limit: 3 }), 3)
       assert.deepEqual(await kept(bench, ids), [false, false, false, true])
@@ -60,7 +60,7 @@ export const removing: Group = {
       assert.equal(await bench.store.remove({ state: 'dead', ids: [], limit: 100 }), 0)
       assert.deepEqual(await kept(bench, ids), [false, false, true, false])
     },
-    'jobs can be left out of a removal by their name': async (bench) => {
+    'jobs can be excluded from a removal by name': async (bench) => {
       const ids = await deadJobs(bench, [{ job: 'a' }, {}, { job: 'a' }])
       assert.equal(await bench.store.remove({ state: 'dead', exceptJobs: ['a', 'unknown'], limit: 100 }), 1)
       assert.deepEqual(await kept(bench, ids), [true, false, true])
@@ -76,7 +76,7 @@ export const removing: Group = {
       await bench.clock.advance(500)
       assert.equal((await bench.claim()).length, 3)
     },
-    'a removed job leaves the counts and the lists': async (bench) => {
+    'a removed job is neither counted nor listed': async (bench) => {
       await deadJobs(bench, [{}, {}])
       await bench.store.remove({ state: 'dead', limit: 1 })
       const counts = await bench.store.counts()

@@ -10,7 +10,7 @@ export const rollups: Group = {
   title: 'statistics',
   needs: ['store', 'rollups'],
   tests: {
-    'what several programs add in a minute is one sum for each queue and job': async (bench) => {
+    'what several programs add in a minute is one sum per queue and job': async (bench) => {
       await toWholeMinute(bench)
       await bench.rollups.add([cell('mail', 'send', { succeeded: 3, wait: [1, 0, 2], run: [3] })])
       await bench.rollups.add([
@@ -26,7 +26,7 @@ export const rollups: Group = {
         cell('mail', 'sort'),
       ])
     },
-    'sums that come at the same moment are all kept': async (bench) => {
+    'sums that are added at the same time are all kept': async (bench) => {
       await toWholeMinute(bench)
       const all = Array.from({ length: 20 }, (_, n) => bench.rollups.add([cell('q', `job ${n % 3}`, { retried: 1, run: [n] })]))
       await Promise.all(all)
@@ -34,7 +34,7 @@ export const rollups: Group = {
       assert.equal(total(cells, 'retried'), 20)
       assert.equal(cells.length, 3)
     },
-    'each minute has its own sums, and those that ended before an instant are left out': async (bench) => {
+    'each minute has its own sums, and minutes before a given instant are excluded': async (bench) => {
       await toWholeMinute(bench)
       const first = bench.clock.now()
       await bench.rollups.add([cell('q', 'a', { succeeded: 1 })])
@@ -44,12 +44,12 @@ export const rollups: Group = {
       assert.deepEqual(succeededIn(await bench.rollups.read(first + minuteMs)), [2])
       assert.deepEqual(await bench.rollups.read(first + 3 * minuteMs), [])
     },
-    'any name comes back as it was': async (bench) => {
+    'any name is returned unchanged': async (bench) => {
       const odd = cell('a|b "\u{1f600}\n', "é' \\ \u0001", { other: 1 })
       await bench.rollups.add([odd])
       assert.deepEqual(cellsOf((await bench.rollups.read(0))[0]), [odd])
     },
-    'the busiest jobs of a minute stand for themselves, and the rest are counted together': async (bench) => {
+    'the busiest jobs of a minute are counted separately, and the rest together': async (bench) => {
       const many = Array.from({ length: 300 }, (_, n) => cell(`queue ${n % 40}`, `job ${n}`, { succeeded: n + 1, run: [n + 1] }))
       await bench.rollups.add(many.slice(0, 150))
       await bench.rollups.add(many.slice(150))
@@ -67,7 +67,7 @@ export const rollups: Group = {
       )
       assert.ok(cells.some(({ job }) => job === '(other)'))
     },
-    'old minutes are folded into longer buckets without loss, and are deleted at last': async (bench) => {
+    'old minutes are folded into longer buckets without loss, and finally deleted': async (bench) => {
       await toWholeHour(bench)
       const start = bench.clock.now()
       for (let minute = 0; minute < 20; minute++) {

@@ -23,13 +23,13 @@ export const tags: Group = {
         [ids[3]],
       )
     },
-    'a record says its tags, and so does what is claimed': async (bench) => {
+    'records and claimed jobs have their tags': async (bench) => {
       const id = await bench.sendOne({ tags: ['é', 'a b'] })
       assert.deepEqual((await bench.store.get(id))?.tags, ['é', 'a b'])
       const { envelope } = await bench.claimOne()
       assert.match(envelope.identity, /\["é","a b"\]\]$/)
     },
-    'tags are told apart to the letter': async (bench) => {
+    'tags are compared exactly': async (bench) => {
       const [upper] = await bench.send({ tags: ['Urgent'] }, { tags: ['urgent'] }, { tags: ['urgent '] })
       assert.deepEqual(await idsWith(bench, 'Urgent'), [upper])
     },
@@ -40,7 +40,7 @@ export const tags: Group = {
       await bench.store.amend([{ id, expected: null, envelope: bench.envelope({ id }) }])
       assert.deepEqual(await idsWith(bench, 'both'), [])
     },
-    'a job that was deleted is not found by its tag, also where another one has its id': async (bench) => {
+    'a deleted job is not found by its tag, even if another one has its id': async (bench) => {
       const id = await bench.sendOne({ tags: ['a'] })
       await bench.settle(bench.done(await bench.claimOne(), { keep: true }))
       assert.equal(await bench.store.remove({ state: 'succeeded', ids: [id], limit: 1 }), 1)

@@ -42,7 +42,7 @@ export const forgetting: Group = {
       await bench.settle(bench.done(second))
       assert.equal((await bench.store.sweep({ part: 'occurrences', before: bench.clock.now(), limit: 10 })).changed, 1)
     },
-    'the last occurrence that has ended is never forgotten: others may depend on how it went': async (bench) => {
+    'the last ended occurrence is never forgotten: others may depend on its outcome': async (bench) => {
       const { schedules } = bench.store
       const [, last] = await scheduled(bench, -2, -1)
       assert.ok(last)
@@ -52,7 +52,7 @@ export const forgetting: Group = {
       assert.equal((await bench.store.sweep({ part: 'occurrences', before: bench.clock.now(), limit: 10 })).changed, 1)
       assert.equal((await schedules.occurrences({ keys: [last] }))[0]?.outcome, 'succeeded')
     },
-    'the job of a forgotten occurrence may be put back, and the occurrence stays forgotten': async (bench) => {
+    'the job of a forgotten occurrence can be retried, and the occurrence stays forgotten': async (bench) => {
       const { schedules } = bench.store
       const [old, latest] = await scheduled(bench, -2, -1)
       assert.ok(old && latest)

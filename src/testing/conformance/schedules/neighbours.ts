@@ -12,7 +12,7 @@ export const neighbouring: Group = {
   title: 'neighbours of occurrences',
   needs: ['store'],
   tests: {
-    'the earliest occurrence before this one that was begun and has not ended is known': async (bench) => {
+    'the earliest earlier occurrence that has started and not ended is known': async (bench) => {
       const [first, second, third] = await scheduled(bench, -3, -2, -1)
       assert.ok(first && second && third)
       await bench.store.schedules.enqueue([occurrence(bench, first.at - minute, 'other')])
@@ -28,7 +28,7 @@ export const neighbouring: Group = {
       assert.equal((await neighbours(bench, third.at)).unended, second.at)
       assert.deepEqual(await neighbours(bench, third.at, 'never'), { unended: null, seen: false })
     },
-    'an occurrence that waits and was never claimed holds back no later one (X14)': async (bench) => {
+    'a waiting occurrence that was never claimed does not hold back later ones (X14)': async (bench) => {
       const [first, second, third] = await scheduled(bench, -3, -2, -1)
       assert.ok(first && second && third)
       assert.equal((await neighbours(bench, third.at)).unended, null)
@@ -37,7 +37,7 @@ export const neighbouring: Group = {
       assert.equal(lease?.envelope.id, second.envelope.id)
       assert.equal((await neighbours(bench, third.at)).unended, second.at)
     },
-    'an occurrence that gave its attempt back was begun all the same': async (bench) => {
+    'an occurrence that gave its attempt back still counts as started': async (bench) => {
       const [first, second, third] = await scheduled(bench, -3, -2, -1)
       assert.ok(first && second && third)
       const [snoozed] = await bench.claim({ limit: 1 })
@@ -51,7 +51,7 @@ export const neighbouring: Group = {
       await bench.backend.reap(3)
       assert.equal((await neighbours(bench, third.at)).unended, second.at)
     },
-    'an occurrence was seen when a later one was stored at its instant or after it': async (bench) => {
+    'an occurrence counts as seen if a later one was stored at or after its instant': async (bench) => {
       const { schedules } = bench.store
       const [current, next] = await scheduled(bench, 1, 2)
       assert.ok(current && next)
@@ -65,7 +65,7 @@ export const neighbouring: Group = {
       await bench.clock.advance(1)
       assert.equal((await neighbours(bench, next.at)).seen, true)
     },
-    'an occurrence was seen while one that is still to come is there, whenever that was stored': async (bench) => {
+    'an occurrence counts as seen while a future one is stored, whenever that was': async (bench) => {
       const [current, last] = await scheduled(bench, 1, 3)
       assert.ok(current && last)
       await bench.store.schedules.enqueue([occurrence(bench, last.at + minute, 'other')])
@@ -74,7 +74,7 @@ export const neighbouring: Group = {
       await bench.clock.advance(1)
       assert.deepEqual([(await neighbours(bench, current.at)).seen, (await neighbours(bench, last.at)).seen], [false, false])
     },
-    'an occurrence that was stored late was seen by who stored it': async (bench) => {
+    'an occurrence that was stored late counts as seen by its scheduler': async (bench) => {
       const [, late] = await scheduled(bench, -2, -1)
       assert.ok(late)
       assert.equal((await neighbours(bench, late.at)).seen, true)

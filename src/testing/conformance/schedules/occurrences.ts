@@ -31,13 +31,13 @@ export const occurrences: Group = {
       const at = bench.clock.now()
       assert.deepEqual(await bench.store.schedules.enqueue([occurrence(bench, at), occurrence(bench, at)]), [true, false])
     },
-    'two schedules do not meet, also not at the same instant for the same job': async (bench) => {
+    'two schedules are independent, even at the same instant for the same job': async (bench) => {
       const at = bench.clock.now()
       const both = [occurrence(bench, at, 'one'), occurrence(bench, at, oddName)]
       assert.deepEqual(await bench.store.schedules.enqueue(both), [true, true])
       assert.equal((await bench.claim()).length, 2)
     },
-    'an occurrence that ran and was deleted does not come again (X37)': async (bench) => {
+    'an occurrence that ran and was deleted is not stored again (X37)': async (bench) => {
       const at = bench.clock.now()
       await bench.store.schedules.enqueue([occurrence(bench, at)])
       await bench.settle(bench.done(await bench.claimOne()))
@@ -104,7 +104,7 @@ export const occurrences: Group = {
       )
       assert.equal(answers.flat().filter((stored) => stored).length, 1)
     },
-    'an occurrence of a version is stored only while its schedule is registered with that one': async (bench) => {
+    'an occurrence of a version is stored only while its schedule is registered with that version': async (bench) => {
       const { schedules } = bench.store
       const at = bench.clock.now()
       const offer = (version: string, minutes: number, schedule = 'digest') =>
@@ -119,7 +119,7 @@ export const occurrences: Group = {
       await schedules.change('digest', 'remove')
       assert.deepEqual(await offer('v1', 4), [true])
     },
-    'of the occurrences of one call each is asked for its own version, and for what it follows as well': async (bench) => {
+    'each occurrence of a call is checked against its own version and predecessor': async (bench) => {
       const { schedules } = bench.store
       const at = bench.clock.now()
       await schedules.register([entry(), entry('* * * * *', 'UTC', 'other', 'v2')])
@@ -131,7 +131,7 @@ export const occurrences: Group = {
       ]
       assert.deepEqual(await schedules.enqueue(offered), [false, false, true, true])
     },
-    'the last occurrences up to an instant are known, the latest first': async (bench) => {
+    'the last occurrences up to an instant are listed, latest first': async (bench) => {
       const { schedules } = bench.store
       const [first, second, third] = await scheduled(bench, -2, -1, 1)
       assert.ok(first && second && third)
@@ -149,7 +149,7 @@ export const occurrences: Group = {
       )
       assert.deepEqual(await schedules.occurrences({ schedule: 'never', upTo: third.at, limit: 10 }), [])
     },
-    'occurrences are found by schedule and instant, in the order of the question': async (bench) => {
+    'occurrences are found by schedule and instant, in the requested order': async (bench) => {
       const { schedules } = bench.store
       const at = bench.clock.now()
       const [one, two] = [occurrence(bench, at, oddName), occurrence(bench, at + minute, oddName)]

@@ -68,7 +68,7 @@ export const outcomes: Group = {
   needs: ['store'],
   tests: {
     ...bySettlement(),
-    'many occurrences and other jobs that end together each have their own outcome': async (bench) => {
+    'occurrences and other jobs that end together each have their own outcome': async (bench) => {
       const now = bench.clock.now()
       const all = times(20, (index) => occurrence(bench, now - index * minute))
       await bench.store.schedules.enqueue(all)
@@ -105,7 +105,7 @@ export const outcomes: Group = {
       await bench.settle(bench.done(lease))
       await assertEnded(bench, 'succeeded', startedAt, startedAt + 1_000)
     },
-    'a settlement that is lost leaves the occurrence as it is': async (bench) => {
+    'a lost settlement does not change the occurrence': async (bench) => {
       const lease = await running(bench)
       await bench.clock.advance(60_000)
       await bench.backend.reap(3)
@@ -120,7 +120,7 @@ export const outcomes: Group = {
       assert.equal(cancelOutcome(await bench.store.cancel(waiting.envelope.id)), 'cancelled')
       await assertEnded(bench, 'cancelled', null, bench.clock.now())
     },
-    'an occurrence that is asked to stop has ended when its run has': async (bench) => {
+    'an occurrence that was asked to stop ends when its run ends': async (bench) => {
       const lease = await running(bench)
       const startedAt = bench.clock.now()
       assert.equal(cancelOutcome(await bench.store.cancel(lease.envelope.id)), 'requested')
@@ -158,7 +158,7 @@ export const outcomes: Group = {
       await bench.store.schedules.skipWaiting({ schedule: 'digest', before, unseenOnly: false, why: 'late' })
       await assertEnded(bench, 'skipped', null, bench.clock.now())
     },
-    'an occurrence whose job is put back has not ended any more, and ends again': async (bench) => {
+    'an occurrence whose job is retried is unended again, and ends once more': async (bench) => {
       const lease = await running(bench)
       const startedAt = bench.clock.now()
       await bench.settle(bench.dead(lease))
@@ -168,7 +168,7 @@ export const outcomes: Group = {
       await bench.settle(bench.done(await bench.claimOne()))
       await assertEnded(bench, 'succeeded', startedAt, startedAt)
     },
-    'a job that cannot be put back leaves its occurrence ended': async (bench) => {
+    'a job that cannot be retried leaves its occurrence ended': async (bench) => {
       const { store } = bench
       const each = occurrence(bench, bench.clock.now(), 'digest', { uniqueKey: 'k' })
       await store.schedules.enqueue([each])

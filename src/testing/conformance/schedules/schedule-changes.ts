@@ -24,7 +24,7 @@ export const scheduleChanges: Group = {
   title: 'what has changed among schedules',
   needs: ['store'],
   tests: {
-    'what was said at run time is given back as it was, and a schedule of the code has nothing of it': async (bench) => {
+    'a stored schedule is returned unchanged, and a schedule of the code has none of its fields': async (bench) => {
       const { schedules } = bench.store
       await schedules.register([stored('made'), entry()])
       const listed = await schedules.list()
@@ -40,7 +40,7 @@ export const scheduleChanges: Group = {
       assert.deepEqual(entries.get('made'), stored('made'))
       assert.deepEqual(entries.get('digest'), { ...entry(), definition: null })
     },
-    'another text or signature is a change, and the same again is none': async (bench) => {
+    'another text or signature is a change, the same ones are not': async (bench) => {
       const { schedules } = bench.store
       await schedules.register([stored('made')])
       const { revision } = await changesAfter(bench, 0)
@@ -56,7 +56,7 @@ export const scheduleChanges: Group = {
         [{ text: 'another text', signature: null }],
       )
     },
-    'only what was changed after a revision is given, each schedule once and the oldest change first': async (bench) => {
+    'only changes after a revision are returned, each schedule once, oldest first': async (bench) => {
       const { schedules } = bench.store
       await schedules.register(['a', 'b', 'c'].map((name) => stored(name)))
       const before = await changesAfter(bench, 0)
@@ -71,7 +71,7 @@ export const scheduleChanges: Group = {
       assert.equal(after.revision, await revisionOf(schedules))
       assert.equal(after.hasMore, false)
     },
-    'a schedule that was removed is told, until that is forgotten, and one that was made again is there': async (bench) => {
+    'a removed schedule is reported until its removal is forgotten, and one made again is listed': async (bench) => {
       const { schedules } = bench.store
       await schedules.register([stored('a'), stored('b'), stored('c')])
       const { revision } = await changesAfter(bench, 0)
@@ -84,7 +84,7 @@ export const scheduleChanges: Group = {
       await bench.store.sweep({ part: 'occurrences', before: bench.clock.now(), limit: 100 })
       assert.deepEqual(namesOf(await changesAfter(bench, revision)), ['a'])
     },
-    'many changes are given in parts, and none is left out': async (bench) => {
+    'many changes are returned in parts, without omissions': async (bench) => {
       const { schedules } = bench.store
       await schedules.register(Array.from({ length: 7 }, (_, index) => stored(`s${index}`)))
       await schedules.change('s3', 'remove')
@@ -99,13 +99,13 @@ export const scheduleChanges: Group = {
       }
       assert.deepEqual(seen, ['s0', 's1', 's2', 's4', 's5', 's6', 's3 removed'])
     },
-    'what enqueues occurrences changes nothing of a schedule': async (bench) => {
+    'storing occurrences does not change a schedule': async (bench) => {
       await scheduled(bench, 1)
       const { revision } = await changesAfter(bench, 0)
       await bench.store.schedules.enqueue([occurrence(bench, bench.clock.now() + 2 * minute)])
       assert.equal(await revisionOf(bench.store.schedules), revision)
     },
-    'an occurrence that needs its schedule is not stored where that is not, or no longer, registered': async (bench) => {
+    'an occurrence that requires its schedule is not stored if that is not registered': async (bench) => {
       const { schedules } = bench.store
       const at = bench.clock.now()
       const needing = (minutes: number) => ({ ...occurrence(bench, at + minutes * minute, 'made'), registered: true as const })
@@ -116,7 +116,7 @@ export const scheduleChanges: Group = {
       await schedules.change('made', 'remove')
       assert.deepEqual(await schedules.enqueue([needing(3)]), [false])
     },
-    'schedules are listed by name, or by what their names begin with, in the order of their names': async (bench) => {
+    'schedules are listed by name or name prefix, ordered by name': async (bench) => {
       const { schedules } = bench.store
       const names = ['acme/b', 'acme/a', 'acme%', 'acmf', `acme/${oddName}`, 'Acme/a']
       await schedules.register(names.map((name) => stored(name)))
@@ -129,7 +129,7 @@ export const scheduleChanges: Group = {
       assert.deepEqual(await listed({ names: ['acmf', 'acme/a'], prefix: 'acme/' }), ['acme/a'])
       assert.deepEqual(await listed({ names: [] }), [])
     },
-    'another payload keeps the instants and withdraws what waits, another expression counts from now on': async (bench) => {
+    'a new payload keeps the instants and withdraws waiting runs, a new expression counts from now': async (bench) => {
       const { schedules } = bench.store
       await schedules.register([stored('made')])
       const { since } = await standing(bench, 'made')

@@ -7,7 +7,7 @@ export const schedulePausing: Group = {
   title: 'pausing and removing schedules',
   needs: ['store'],
   tests: {
-    'a paused schedule stores nothing, and withdraws what waits for its time but not what is due': async (bench) => {
+    'a paused schedule stores nothing and withdraws future occurrences, not due ones': async (bench) => {
       const { schedules } = bench.store
       const [due, waiting] = await scheduled(bench, 0, 1)
       assert.ok(due && waiting)
@@ -19,13 +19,13 @@ export const schedulePausing: Group = {
       const [listed] = await schedules.list()
       assert.deepEqual([(await standing(bench)).paused, listed?.paused], [true, true])
     },
-    'a job that is due but was not looked at yet stays when its schedule is paused': async (bench) => {
+    'a due job that was not yet promoted stays when its schedule is paused': async (bench) => {
       const due = await scheduled(bench, 1)
       await bench.clock.advance(minute)
       await bench.store.schedules.change('digest', 'pause')
       assert.equal((await bench.claimOne()).envelope.id, due[0]?.envelope.id)
     },
-    'a pause of one schedule leaves others alone': async (bench) => {
+    'pausing one schedule does not affect others': async (bench) => {
       const { schedules } = bench.store
       await schedules.register([entry(), entry('* * * * *', 'UTC', 'other')])
       const waiting = occurrence(bench, bench.clock.now() + minute, 'other')
@@ -34,7 +34,7 @@ export const schedulePausing: Group = {
       assert.deepEqual(await statesOf(bench, [waiting]), ['scheduled'])
       assert.deepEqual(await schedules.enqueue([occurrence(bench, waiting.at + minute, 'other')]), [true])
     },
-    'pausing twice is pausing once, and what does not exist cannot be paused, resumed or removed': async (bench) => {
+    'pausing twice is the same as once, and a missing schedule cannot be paused, resumed or removed': async (bench) => {
       const { schedules } = bench.store
       await schedules.register([entry()])
       assert.deepEqual([await schedules.change('digest', 'pause'), await schedules.change('digest', 'pause')], [true, true])
@@ -51,7 +51,7 @@ export const schedulePausing: Group = {
         ['digest'],
       )
     },
-    'a resumed schedule counts from then on, and stores again, also what was withdrawn': async (bench) => {
+    'a resumed schedule counts from then on and stores occurrences again, even withdrawn ones': async (bench) => {
       const { schedules } = bench.store
       const [waiting] = await scheduled(bench, 3)
       assert.ok(waiting)
@@ -67,7 +67,7 @@ export const schedulePausing: Group = {
       })
       assert.deepEqual(await schedules.enqueue([occurrence(bench, waiting.at)]), [true])
     },
-    'a schedule that is resumed without having been paused goes on as before': async (bench) => {
+    'resuming a schedule that was not paused changes nothing': async (bench) => {
       await scheduled(bench, 1)
       const before = await standing(bench)
       await bench.clock.advance(5)
@@ -82,7 +82,7 @@ export const schedulePausing: Group = {
       assert.equal((await standing(bench)).paused, true)
       assert.deepEqual(await schedules.enqueue([occurrence(bench, bench.clock.now())]), [false])
     },
-    'a removed schedule is gone with its occurrences, what waits for its time, and what is due and unbegun': async (bench) => {
+    'a removed schedule takes its occurrences with it, and its future and due jobs that have not started': async (bench) => {
       const { schedules } = bench.store
       const [late, due, waiting] = await scheduled(bench, -1, 1, 2)
       assert.ok(late && due && waiting)
@@ -96,7 +96,7 @@ export const schedulePausing: Group = {
       await bench.assertNothingClaimable()
       assert.equal(await schedules.change('digest', 'remove'), false)
     },
-    'what a removed schedule had begun goes on, also where it waits for another attempt': async (bench) => {
+    'jobs of a removed schedule that have started continue, even if they wait for another attempt': async (bench) => {
       const begun = await scheduled(bench, -3, -2, -1)
       const [retried, snoozed] = await bench.claim({ limit: 2 })
       assert.ok(retried && snoozed)
@@ -105,7 +105,7 @@ export const schedulePausing: Group = {
       await bench.store.schedules.change('digest', 'remove')
       assert.deepEqual(await statesOf(bench, begun), ['scheduled', 'ready', 'running'])
     },
-    'a removal leaves alone what other schedules stored and what was dispatched by hand': async (bench) => {
+    'a removal does not touch jobs of other schedules or manual dispatches': async (bench) => {
       const { schedules } = bench.store
       await scheduled(bench, 0)
       await schedules.enqueue([occurrence(bench, bench.clock.now(), 'other')])
@@ -113,7 +113,7 @@ export const schedulePausing: Group = {
       await schedules.change('digest', 'remove')
       assert.equal((await bench.claim()).length, 2)
     },
-    'a run of a removed schedule goes on, and its end is not that of a new occurrence at its instant': async (bench) => {
+    'a run of a removed schedule continues, and its end does not count for a new occurrence at its instant': async (bench) => {
       const { schedules } = bench.store
       const [due] = await scheduled(bench, 0)
       assert.ok(due)
@@ -126,7 +126,7 @@ export const schedulePausing: Group = {
       const [found] = await schedules.occurrences({ keys: [anew] })
       assert.deepEqual([found?.jobId, found?.outcome], [anew.envelope.id, null])
     },
-    'a schedule that was removed while it was paused comes back unpaused': async (bench) => {
+    'a schedule that was removed while paused is not paused when it is made again': async (bench) => {
       const { schedules } = bench.store
       await schedules.register([entry()])
       await schedules.change('digest', 'pause')

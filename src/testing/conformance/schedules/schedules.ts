@@ -48,7 +48,7 @@ export const schedules: Group = {
   title: 'schedules',
   needs: ['store'],
   tests: {
-    'a schedule stands where its latest occurrence is, since it was registered': async (bench) => {
+    'a schedule continues after its latest occurrence since it was registered': async (bench) => {
       const { schedules } = bench.store
       const since = bench.clock.now()
       const [, latest] = await scheduled(bench, 0, 1)
@@ -60,7 +60,7 @@ export const schedules: Group = {
       assert.deepEqual(await standing(bench), { name: 'digest', version: 'v1', since, paused: false, latest: record })
       assert.deepEqual(await standing(bench, oddName), { name: oddName, version: 'v1', since, paused: false, latest: null })
     },
-    'all schedules are asked for, or those with these names': async (bench) => {
+    'all schedules can be read, or those with given names': async (bench) => {
       const { schedules } = bench.store
       await schedules.register(['a', 'b', oddName].map((name) => entry('* * * * *', 'UTC', name)))
       const names = async (...wanted: Parameters<typeof schedules.standings>) =>
@@ -69,7 +69,7 @@ export const schedules: Group = {
       assert.deepEqual(await names([oddName, 'a', 'never registered']), ['a', oddName].sort())
       assert.deepEqual(await names([]), [])
     },
-    'a changed expression or time zone counts from its change, the same again from the beginning': async (bench) => {
+    'a changed expression or time zone counts from the change, an unchanged one from the beginning': async (bench) => {
       const { schedules } = bench.store
       await schedules.register([entry('0 9 * * *')])
       const since = bench.clock.now()
@@ -82,7 +82,7 @@ export const schedules: Group = {
       await schedules.register([entry('0 8 * * *', 'Europe/Paris')])
       assert.equal((await standing(bench)).since, since + 2 * minute)
     },
-    'the revision is another one after every change but that of occurrences': async (bench) => {
+    'the revision changes with everything except occurrences': async (bench) => {
       const { schedules } = bench.store
       const seen = [await revisionOf(schedules)]
       const changes = [
@@ -167,7 +167,7 @@ export const schedules: Group = {
       const [listed] = await bench.store.schedules.list()
       assert.deepEqual([listed?.last?.at, listed?.last?.outcome, listed?.nextAt], [due.at, 'dead', due.at + minute])
     },
-    'a schedule is listed as it was registered last': async (bench) => {
+    'a schedule is listed as it was last registered': async (bench) => {
       const { schedules } = bench.store
       await schedules.register([entry('* * * * *')])
       await schedules.register([{ ...entry('0 0 * * *', 'Europe/Paris'), version: 'v2' }])

@@ -40,7 +40,7 @@ export const skipping: Group = {
       assert.deepEqual(await statesOf(bench, ready), ['skipped', 'skipped'])
       await bench.assertNothingClaimable()
     },
-    'an occurrence that was stored late, or just in time, is not skipped: it makes up for something': async (bench) => {
+    'an occurrence that was stored late, or just in time, is not skipped': async (bench) => {
       await scheduled(bench, -2, 0)
       await bench.clock.advance(minute)
       assert.equal(await skip(bench), 0)
@@ -66,7 +66,7 @@ export const skipping: Group = {
       assert.equal((await bench.claim()).length, 4)
       assert.equal(await skip(bench), 0)
     },
-    'where only what nobody saw fall due is to be skipped, the rest stays': async (bench) => {
+    'if only unseen occurrences are to be skipped, the others stay': async (bench) => {
       const [seen, unseen] = await scheduled(bench, 1, 2)
       assert.ok(seen && unseen)
       await bench.clock.advance(2 * minute)
@@ -99,7 +99,7 @@ export const skipping: Group = {
       assert.equal((await bench.store.schedules.neighbours(only)).seen, false)
       assert.equal(await skip(bench, { unseenOnly: true }), 1)
     },
-    'while an occurrence is still to come all of the schedule were seen': async (bench) => {
+    'while a future occurrence is stored, all earlier ones of the schedule count as seen': async (bench) => {
       await scheduled(bench, 1, 3)
       await bench.clock.advance(2 * minute)
       assert.equal(await skip(bench, { unseenOnly: true }), 0)

@@ -7,7 +7,7 @@ export const withdrawing: Group = {
   title: 'withdrawing occurrences',
   needs: ['store'],
   tests: {
-    'a changed expression withdraws what still waits, and its instants may be stored anew': async (bench) => {
+    'a changed expression withdraws waiting occurrences, and their instants can be stored again': async (bench) => {
       const { schedules } = bench.store
       const [due, first, second] = await scheduled(bench, 0, 1, 2)
       assert.ok(due && first && second)
@@ -24,9 +24,7 @@ export const withdrawing: Group = {
       await bench.store.schedules.register([entry('* * * * *', 'Europe/Paris')])
       assert.deepEqual(await statesOf(bench, [waiting]), [undefined])
     },
-    'a changed version withdraws what waits for its time, not what is due, and goes on counting from where it did': async (
-      bench,
-    ) => {
+    'a changed version withdraws future occurrences, not due ones, and continues from the same point': async (bench) => {
       const { schedules } = bench.store
       const since = bench.clock.now()
       const [due, waiting] = await scheduled(bench, 1, 2)
@@ -46,7 +44,7 @@ export const withdrawing: Group = {
       await schedules.register([entry(), entry('0 1 * * *', 'UTC', 'other')])
       assert.deepEqual(await statesOf(bench, waiting), ['scheduled'])
     },
-    'a withdrawal leaves alone what runs, what has ended and what was dispatched by hand': async (bench) => {
+    'a withdrawal does not touch running, ended or manually dispatched jobs': async (bench) => {
       await scheduled(bench, 0, -1)
       const [one] = await bench.claim()
       assert.ok(one)
@@ -56,7 +54,7 @@ export const withdrawing: Group = {
       const states = (await bench.store.list({ limit: 10 })).map(({ state }) => state)
       assert.deepEqual([...states].sort(), ['running', 'scheduled', 'succeeded'])
     },
-    'a withdrawal leaves alone what was begun and waits for another attempt': async (bench) => {
+    'a withdrawal does not touch jobs that wait for another attempt': async (bench) => {
       const begun = await scheduled(bench, 0, 0.1)
       await bench.clock.advance(minute)
       const [one, two] = await bench.claim()
@@ -65,7 +63,7 @@ export const withdrawing: Group = {
       await bench.store.schedules.change('digest', 'pause')
       assert.deepEqual(await statesOf(bench, begun), ['scheduled', 'scheduled'])
     },
-    'a withdrawn job leaves the counts and frees its unique key': async (bench) => {
+    'a withdrawn job is no longer counted and frees its unique key': async (bench) => {
       const { schedules } = bench.store
       await schedules.register([entry()])
       await schedules.enqueue([occurrence(bench, bench.clock.now() + minute, 'digest', { uniqueKey: 'k' })])

@@ -6,10 +6,10 @@ import type { Group } from '../suite.ts'
 import { assertStates, childOf, claimJob, die, runningParent, succeed, waitsFor } from '../workflows/links.ts'
 
 export const again: Group = {
-  title: 'doing a job again',
+  title: 'repeating a job',
   needs: [],
   tests: {
-    'a job that is to be done again comes back at its time, with all its attempts': async (bench) => {
+    'a repeated job is ready at its time, with all its attempts': async (bench) => {
       const id = await bench.sendOne()
       await bench.settle(bench.retry(await bench.claimOne()))
       const lease = await bench.claimOne()
@@ -21,7 +21,7 @@ export const again: Group = {
       const next = await bench.claimOne()
       assert.deepEqual([next.envelope.id, next.attempt], [id, 1])
     },
-    'it is what its envelope says, and keeps its birth and its key': async (bench) => {
+    'it has its new envelope, and keeps its creation time and its key': async (bench) => {
       const sent = bench.envelope({ uniqueKey: 'k', uniqueUntil: 'ended' })
       await bench.backend.send([sent])
       const lease = await bench.claimOne()
@@ -44,7 +44,7 @@ export const again: Group = {
       const { createdAt, uniqueKey, uniqueUntil } = sent
       assert.deepEqual({ ...envelope }, { ...signed.envelope, createdAt, uniqueKey, uniqueUntil })
     },
-    'it holds its unique key as before, whatever it is called now': async (bench) => {
+    'it holds its unique key as before, even under another name': async (bench) => {
       const [ended, started] = await bench.send(
         { uniqueKey: 'ended', uniqueUntil: 'ended' },
         { uniqueKey: 'started', uniqueUntil: 'started' },
@@ -59,14 +59,14 @@ export const again: Group = {
       assert.deepEqual([receipts[0]?.id, receipts[1]?.stored, receipts[2]?.stored], [ended, true, true])
       assert.notEqual(started, undefined)
     },
-    'a lease that is lost brings nothing back': async (bench) => {
+    'a lost lease repeats nothing': async (bench) => {
       await bench.sendOne()
       const lease = await bench.claimOne()
       await bench.settle(bench.done(lease))
       assert.deepEqual(await bench.backend.settle([bench.again(lease)]), ['lost'])
       await bench.assertNothingClaimable()
     },
-    'jobs that come back in one batch with others each have their own place': async (bench) => {
+    'jobs that are repeated in one batch each get their own place': async (bench) => {
       await bench.send(...times(20, () => ({})))
       const leases = await bench.claim()
       const settlements = leases.map((lease, index) =>
@@ -97,10 +97,10 @@ export const again: Group = {
 }
 
 export const againRecorded: Group = {
-  title: 'records of jobs that are done again',
+  title: 'records of repeated jobs',
   needs: ['store'],
   tests: {
-    'its errors, its last start and its number stay, and its progress does not': async (bench) => {
+    'its errors, last start and number stay, and its progress does not': async (bench) => {
       const number = await bench.numbers.reserve(1)
       const id = await bench.sendOne({ number })
       await bench.settle(bench.retry(await bench.claimOne()))
@@ -117,7 +117,7 @@ export const againRecorded: Group = {
       assert.equal(record.runAt, bench.clock.now() + 1_000)
       assert.deepEqual(await nonZeroCounts(bench), await reality(bench))
     },
-    'it has all its rescues again, and may be begun again': async (bench) => {
+    'it has all its rescues again, and may start again': async (bench) => {
       const id = await bench.sendOne()
       await bench.claimOne({ leaseMs: 1_000 })
       await bench.clock.advance(1_000)
@@ -129,7 +129,7 @@ export const againRecorded: Group = {
       await bench.clock.advance(1_000)
       assert.deepEqual(await bench.backend.reap(3), { returned: 1, poisoned: 0 })
     },
-    'a job that was asked to stop is cancelled in place of that, as what it was': async (bench) => {
+    'a job that was asked to stop is cancelled instead, unchanged': async (bench) => {
       const id = await bench.sendOne()
       const lease = await bench.claimOne()
       await bench.store.cancel(id)
@@ -138,7 +138,7 @@ export const againRecorded: Group = {
       assert.deepEqual([state, job, payload], ['cancelled', 'work', '{"n":1}'])
       assert.deepEqual(await nonZeroCounts(bench), await reality(bench))
     },
-    'its parent, and whoever depends on it, go on waiting': async (bench) => {
+    'its parent and its dependents keep waiting': async (bench) => {
       const { parent, children } = await runningParent(bench, ['one'])
       const child = children[0] as string
       const after = await bench.sendOne({ links: waitsFor([child]) })
@@ -153,7 +153,7 @@ export const againRecorded: Group = {
       await succeed(bench, child)
       await assertStates(bench, { [after]: 'ready', [parent.envelope.id]: 'succeeded' })
     },
-    'children that it waits for change nothing, and have a word when it is done': async (bench) => {
+    'its children do not matter until it succeeds': async (bench) => {
       const { parent, children } = await runningParent(bench, ['good', 'bad'])
       const id = parent.envelope.id
       await bench.settle(bench.again(parent, { job: 'parent' }))
@@ -168,7 +168,7 @@ export const againRecorded: Group = {
       await die(bench, children[1] as string)
       await assertStates(bench, { [id]: 'dead' })
     },
-    'an occurrence that is done again has not ended': async (bench) => {
+    'a repeated occurrence has not ended': async (bench) => {
       const each = occurrence(bench, bench.clock.now() - minute)
       await bench.store.schedules.enqueue([each])
       await bench.settle(bench.again(await bench.claimOne(), { delayMs: 1_000, queue: 'mail' }))
@@ -177,7 +177,7 @@ export const againRecorded: Group = {
       await bench.settle(bench.done(await bench.claimOne()))
       assert.equal((await bench.store.schedules.occurrences({ keys: [each] }))[0]?.outcome, 'succeeded')
     },
-    'an idempotency key that it ran under is free': async (bench) => {
+    'the idempotency key of its run is free': async (bench) => {
       const id = await bench.sendOne()
       const lease = await bench.claimOne()
       const { coordination } = bench.backend

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import type { Group } from '../suite.ts'
 
 export const beginning: Group = {
-  title: 'beginning for good',
+  title: 'starting a job that must not start twice',
   needs: [],
   tests: {
-    'a job that has begun for good never comes back when its worker dies': async (bench) => {
+    'a started job is never claimed again when its worker dies': async (bench) => {
       await bench.send({}, {})
       const [begun, other] = await bench.claim({ leaseMs: 1_000 })
       assert.ok(begun && other)
@@ -35,7 +35,7 @@ export const beginning: Group = {
       await bench.clock.advance(30_000)
       await bench.settle(bench.done(lease))
     },
-    'a lease that is lost cannot begin': async (bench) => {
+    'a lost lease cannot start': async (bench) => {
       await bench.send({}, {})
       const [expired, held] = await bench.claim({ leaseMs: 1_000 })
       assert.ok(expired && held)
@@ -45,7 +45,7 @@ export const beginning: Group = {
       assert.deepEqual(await bench.backend.begin([expired.token, held.token, 'nothing']), ['lost', 'applied', 'lost'])
       assert.equal((await bench.claimOne()).envelope.id, expired.envelope.id)
     },
-    'a snooze takes the beginning back: the handler was not called': async (bench) => {
+    'a snooze takes the start back: the handler was not called': async (bench) => {
       await bench.send({})
       const first = await bench.claimOne()
       await bench.backend.begin([first.token])
@@ -58,7 +58,7 @@ export const beginning: Group = {
 }
 
 export const beginningRecorded: Group = {
-  title: 'what is told of jobs that had begun for good',
+  title: 'records of jobs that must not start twice',
   needs: ['store'],
   tests: {
     'it is dead as interrupted, and says why': async (bench) => {
@@ -79,7 +79,7 @@ export const beginningRecorded: Group = {
       await bench.backend.reap(3)
       assert.equal((await bench.record(id)).state, 'cancelled')
     },
-    'a person may put it back, and then it has not begun': async (bench) => {
+    'it can be retried, and has then not started': async (bench) => {
       const id = await bench.sendOne()
       await bench.backend.begin([(await bench.claimOne({ leaseMs: 1_000 })).token])
       await bench.clock.advance(1_000)
@@ -89,7 +89,7 @@ export const beginningRecorded: Group = {
       await bench.clock.advance(1_000)
       assert.deepEqual(await bench.backend.reap(3), { returned: 1, poisoned: 0 })
     },
-    'a skipped job keeps the result that it is given': async (bench) => {
+    'a skipped job keeps its given result': async (bench) => {
       const [one, two] = await bench.send({}, {})
       const [first, second] = await bench.claim()
       assert.ok(first && second)

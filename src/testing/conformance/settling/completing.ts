@@ -48,7 +48,7 @@ async function written(bench: Bench): Promise<readonly unknown[]> {
 }
 
 const tests: Group['tests'] = {
-  'the writes and the end of the job are there together': async (bench) => {
+  'the writes and the end of the job are committed together': async (bench) => {
     const lease = await running(bench)
     const once = { key: 'k', keepMs: 60_000 }
     const done = writes(bench, lease, 'one', { result: '"good"', once })
@@ -59,7 +59,7 @@ const tests: Group['tests'] = {
     assert.deepEqual(await written(bench), ['one'])
     assert.equal((await bench.store.counts())[0]?.counts.running, 0)
   },
-  'what the function throws is thrown as it is, and nothing was written': async (bench) => {
+  'an error of the function is thrown unchanged, and nothing is written': async (bench) => {
     const lease = await running(bench)
     const failure = new RangeError('no')
     const fails = work(function* (tx) {
@@ -71,21 +71,21 @@ const tests: Group['tests'] = {
     assert.equal(await bench.transactions.complete(lease.token, writes(bench, lease, 'kept')), 'applied')
     assert.deepEqual(await written(bench), ['kept'])
   },
-  'a parent whose child has failed is dead, and what it wrote is not there': async (bench) => {
+  'a parent whose child has failed is dead, and its writes are rolled back': async (bench) => {
     const { parent, children } = await runningParent(bench, ['one'])
     await die(bench, children[0] as string)
     assert.equal(await bench.transactions.complete(parent.token, writes(bench, parent, 'undone')), 'failed')
     assert.equal((await bench.record(parent.envelope.id)).state, 'dead')
     assert.deepEqual(await written(bench), [])
   },
-  'a parent whose children have not ended keeps what it wrote, and waits for them': async (bench) => {
+  'a parent whose children have not ended keeps its writes and waits for them': async (bench) => {
     const { parent, children } = await runningParent(bench, ['one'])
     assert.equal(await bench.transactions.complete(parent.token, writes(bench, parent, 'kept')), 'blocked')
     await succeed(bench, children[0] as string)
     assert.equal((await bench.record(parent.envelope.id)).state, 'succeeded')
     assert.deepEqual(await written(bench), ['kept'])
   },
-  'a lease that is lost writes nothing, and its function is not called': async (bench) => {
+  'a lost lease writes nothing, and its function is not called': async (bench) => {
     const lease = await running(bench)
     await bench.clock.advance(1_000)
     await bench.backend.reap(3)
@@ -106,7 +106,7 @@ const tests: Group['tests'] = {
     assert.equal(await bench.transactions.complete(lease.token, writes(bench, lease, 'two')), 'lost')
     assert.deepEqual(await written(bench), ['one'])
   },
-  'the transaction is over after its function, and cannot be ended inside of it': async (bench) => {
+  'the transaction ends after its function, and cannot be ended inside it': async (bench) => {
     const lease = await running(bench)
     let kept: WorkTransaction | undefined
     for (const control of ['COMMIT', ' rollback', '-- now\nCOMMIT', '/* now */ BEGIN', 'SAVEPOINT x']) {
@@ -122,7 +122,7 @@ const tests: Group['tests'] = {
     await bench.transactions.complete(lease.token, () => bench.done(lease))
     assert.deepEqual(await written(bench), [])
   },
-  'jobs that are sent in the transaction are there with its end, and not without it': async (bench) => {
+  'jobs sent in the transaction are stored with its commit, and not without it': async (bench) => {
     const lease = await running(bench)
     const sends = (ending: () => Settlement) =>
       work(function* (tx) {
@@ -140,7 +140,7 @@ const tests: Group['tests'] = {
     assert.equal(await bench.transactions.complete(lease.token, done), 'applied')
     assert.equal((await bench.claimedIds({ jobs: [{ job: 'next', concurrency: null }] })).length, 1)
   },
-  'transactions among other work wait their turn': async (bench) => {
+  'transactions wait their turn among other work': async (bench) => {
     const count = 30
     await bench.send(...times(count, () => ({})))
     const leases = await bench.claim({ limit: count })

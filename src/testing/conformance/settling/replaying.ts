@@ -6,7 +6,7 @@ export const replaying: Group = {
   title: 'replaying',
   needs: ['store'],
   tests: {
-    'a dead job is put back with all its attempts, and its history stays (X15)': async (bench) => {
+    'a dead job is retried with all its attempts, and its history stays (X15)': async (bench) => {
       const id = await bench.sendOne()
       await bench.settle(bench.retry(await bench.claimOne()))
       await bench.settle(bench.dead(await bench.claimOne()))
@@ -20,7 +20,7 @@ export const replaying: Group = {
       await bench.settle(bench.done(lease, { keep: true, result: '"good"' }))
       assert.deepEqual([(await bench.record(id)).state, (await bench.record(id)).result], ['succeeded', '"good"'])
     },
-    'every kind of ended job can be put back': async (bench) => {
+    'every kind of ended job can be retried': async (bench) => {
       for (const end of [bench.endings()[0], ...bench.endings().slice(2)]) {
         const id = await bench.sendOne()
         await bench.settle((end as NonNullable<typeof end>)(await bench.claimOne()))
@@ -30,7 +30,7 @@ export const replaying: Group = {
         await bench.settle(bench.done(await bench.claimOne()))
       }
     },
-    'a poisoned job that is put back has all its rescues again': async (bench) => {
+    'a retried poisoned job has all its rescues again': async (bench) => {
       const id = await bench.sendOne()
       for (let death = 0; death < 2; death++) {
         await bench.claimOne({ leaseMs: 1_000, maxRescues: 1 })
@@ -42,7 +42,7 @@ export const replaying: Group = {
       await bench.clock.advance(1_000)
       assert.deepEqual(await bench.backend.reap(1), { returned: 1, poisoned: 0 })
     },
-    'a cancelled job that is put back runs as if it had never been cancelled': async (bench) => {
+    'a retried cancelled job runs as if it had never been cancelled': async (bench) => {
       const id = await bench.sendOne()
       const lease = await bench.claimOne()
       await bench.store.cancel(id)
@@ -52,7 +52,7 @@ export const replaying: Group = {
       assert.equal((await bench.claimOne()).attempt, 2)
       assert.deepEqual((await bench.lease()).cancelled, [])
     },
-    'answers stand in the order of the questions': async (bench) => {
+    'answers are in the order of the requests': async (bench) => {
       const [dead, ready, running, scheduled] = await bench.send(
         { priority: 9 },
         { priority: 1 },
@@ -64,7 +64,7 @@ export const replaying: Group = {
       const ids = [ready, dead, 'nothing', running, scheduled, dead] as string[]
       assert.deepEqual(await bench.store.retry(ids), ['active', 'requeued', 'missing', 'active', 'active', 'active'])
     },
-    'a job whose unique key is taken again is a conflict, and stays as it is': async (bench) => {
+    'a job whose unique key is taken again is a conflict, and does not change': async (bench) => {
       const id = await bench.sendOne({ uniqueKey: 'k' })
       await bench.settle(bench.dead(await bench.claimOne()))
       const holder = await bench.sendOne({ uniqueKey: 'k' })
@@ -74,7 +74,7 @@ export const replaying: Group = {
       assert.deepEqual(await bench.store.retry([id]), ['requeued'])
       assert.notEqual(holder, id)
     },
-    'a job that was put back holds its unique key again, also against others of the same call': async (bench) => {
+    'a retried job holds its unique key again, even against others of the same call': async (bench) => {
       const ids: string[] = []
       for (let round = 0; round < 2; round++) {
         ids.push(await bench.sendOne({ uniqueKey: 'k' }))
@@ -83,7 +83,7 @@ export const replaying: Group = {
       assert.deepEqual(await bench.store.retry(ids), ['requeued', 'conflict'])
       assert.deepEqual(await bench.backend.send([bench.envelope({ uniqueKey: 'k' })]), [{ id: ids[0], stored: false }])
     },
-    'a thousand dead jobs are put back in one call': async (bench) => {
+    'a thousand dead jobs are retried in one call': async (bench) => {
       const ids = await bench.send(...times(1_000, () => ({})))
       await bench.settle(...(await bench.claim({ limit: 1_000 })).map((lease) => bench.dead(lease)))
       const answers = await bench.store.retry(ids)

@@ -9,7 +9,7 @@ export const seals: Group = {
   title: 'seals of results',
   needs: ['store'],
   tests: {
-    'a job that succeeded has its seal, with a result or without': async (bench) => {
+    'a job that succeeded has its seal, with or without a result': async (bench) => {
       const ids = await bench.send({}, {}, {}, {})
       const results = ['{"n":1}', '{"n":2}', null, null]
       const given = ['key.one', 'key.two', 'key.three', null]
@@ -21,16 +21,14 @@ export const seals: Group = {
       await bench.settle(...settlements)
       assert.deepEqual(await sealsOf(bench, ids), given)
     },
-    'one that was skipped with the result of another run has its seal': async (bench) => {
+    'a job that was skipped with the result of another run has its seal': async (bench) => {
       const id = await bench.sendOne()
       const { token } = await bench.claimOne()
       await bench.settle({ token, kind: 'skipped', why: 'done before', keep: true, result: '7', seal: 'key.seven' })
       const { result, seal } = await bench.record(id)
       assert.deepEqual([result, seal], ['7', 'key.seven'])
     },
-    'what is kept under an idempotency key is what was given for it, also where the job waits for its children': async (
-      bench,
-    ) => {
+    'an idempotency key stores the given result, even if the job waits for its children': async (bench) => {
       const { parent, children } = await runningParent(bench, ['one'])
       const once = { key: 'kept', keepMs: 60_000, result: '"for the key"', seal: 'key.once' }
       await bench.backend.settle([bench.done(parent, { keep: true, result: '"for the job"', seal: 'key.job', once })])
@@ -45,7 +43,7 @@ export const seals: Group = {
         if (found !== undefined) assert.deepEqual(found, { kind: 'done', result: '"for the key"', seal: 'key.once' })
       }
     },
-    'those that waited have the seal with the result, also when the job is deleted at once': async (bench) => {
+    'dependents get the seal with the result, even if the job is deleted at once': async (bench) => {
       const ids = await bench.send({}, {}, {})
       const after = await sendWaiting(bench, ids)
       const results = ['{"n":1}', null, '7']
@@ -60,13 +58,13 @@ export const seals: Group = {
         ['7', 'key.2'],
       ])
     },
-    'one that comes to wait later has it too': async (bench) => {
+    'a later dependent gets it too': async (bench) => {
       const first = await bench.sendOne()
       await endJob(bench, first, (lease) => bench.done(lease, { keep: true, result: '1', seal: 'key.one' }))
       const after = await sendWaiting(bench, [first])
       assert.deepEqual(await knownSeals(bench, after), ['key.one'])
     },
-    'a parent that waits for its children keeps its seal, and has theirs': async (bench) => {
+    'a parent that waits for its children keeps its seal, and gets theirs': async (bench) => {
       const { parent, children } = await runningParent(bench, ['one'])
       const done = bench.done(parent, { keep: true, result: '"sum"', seal: 'key.sum' })
       assert.deepEqual(await bench.backend.settle([done]), ['blocked'])
@@ -76,7 +74,7 @@ export const seals: Group = {
       assert.equal((await bench.record(id)).seal, 'key.sum')
       assert.deepEqual(await knownSeals(bench, id), ['key.child'])
     },
-    'a job that is put back has no seal any more, nor is one known of it': async (bench) => {
+    'a retried job has no seal any more': async (bench) => {
       const first = await bench.sendOne()
       const after = await sendWaiting(bench, [first])
       await endJob(bench, first, (lease) => bench.done(lease, { keep: true, result: '1', seal: 'key.one' }))
@@ -87,14 +85,14 @@ export const seals: Group = {
       await assertStates(bench, { [after]: 'blocked' })
       assert.deepEqual(await knownSeals(bench, after), [null])
     },
-    'a lease says whether its job is linked': async (bench) => {
+    'a lease reports whether its job is linked': async (bench) => {
       const [alone, first] = (await bench.send({}, {})) as [string, string]
       await sendWaiting(bench, [first])
       const leases = await bench.claim()
       const linked = new Map(leases.map((lease) => [lease.envelope.id, lease.linked ?? false]))
       assert.deepEqual([linked.get(alone), linked.get(first)], [false, true])
     },
-    'what is to end only where nobody waits for it does not end where somebody does': async (bench) => {
+    'a job that may end only without dependents does not end if there are any': async (bench) => {
       const [alone, first] = (await bench.send({}, {})) as [string, string]
       const leases = await bench.claim()
       const [one, other] = [alone, first].map((id) => leases.find(({ envelope }) => envelope.id === id))
@@ -106,16 +104,14 @@ export const seals: Group = {
       await bench.settle(bench.done(other, { keep: true, seal: 'key.late' }))
       assert.deepEqual(await knownSeals(bench, after), ['key.late'])
     },
-    'nor does it where it is not to be kept': async (bench) => {
+    'nor does it without retention': async (bench) => {
       const first = await bench.sendOne()
       const lease = await bench.claimOne()
       await sendWaiting(bench, [first])
       assert.deepEqual(await bench.backend.settle([bench.done(lease, { unlinked: true })]), ['unsealed'])
       await assertStates(bench, { [first]: 'running' })
     },
-    'whoever waits vouches for a job that has succeeded before without a seal and without a result, and for no other': async (
-      bench,
-    ) => {
+    'a dependent vouches for an earlier success without seal and result, and for nothing else': async (bench) => {
       const [plain, sealed, told, failed, open] = (await bench.send({}, {}, {}, {}, {})) as [
         string,
         string,
@@ -137,7 +133,7 @@ export const seals: Group = {
       await bench.store.retry([after])
       assert.deepEqual(await knownSeals(bench, after), ['late.0', 'key.own', null, null, null])
     },
-    'a parent vouches for a job that stands for its child': async (bench) => {
+    'a parent vouches for an existing job that is used as its child': async (bench) => {
       const holder = await bench.sendOne({ uniqueKey: 'u', uniqueUntil: 'ever' })
       await endJob(bench, holder, (lease) => bench.done(lease, { keep: true, unlinked: true }))
       const { parent } = await runningParent(bench, [])
@@ -155,7 +151,7 @@ export const sealsOfKeys: Group = {
   title: 'seals of idempotency keys',
   needs: ['store', 'coordination'],
   tests: {
-    'the result that is kept under a key has its seal': async (bench) => {
+    'the result stored under a key has its seal': async (bench) => {
       const id = await bench.sendOne()
       await bench.coordination.claimOnce('k', id)
       const once = { key: 'k', keepMs: 1_000, seal: 'key.once' }
@@ -163,7 +159,7 @@ export const sealsOfKeys: Group = {
       const kept = await bench.coordination.claimOnce('k', 'another')
       assert.deepEqual(kept, { kind: 'done', result: '1', seal: 'key.once' })
     },
-    'also under that of a parent that waited for its children': async (bench) => {
+    'as does that of a parent that waited for its children': async (bench) => {
       const { parent, children } = await runningParent(bench, ['one'])
       await bench.coordination.claimOnce('k', parent.envelope.id)
       const once = { key: 'k', keepMs: 1_000, seal: 'key.once' }

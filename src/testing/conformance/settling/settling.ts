@@ -6,7 +6,7 @@ export const settling: Group = {
   title: 'settling',
   needs: [],
   tests: {
-    'a job that has ended does not come back, however it ended': async (bench) => {
+    'a job that has ended is not claimed again, however it ended': async (bench) => {
       for (const end of bench.endings()) {
         await bench.send({})
         await bench.settle(end(await bench.claimOne()))
@@ -15,7 +15,7 @@ export const settling: Group = {
       await bench.assertNothingClaimable()
       assert.deepEqual(await bench.backend.reap(0), { returned: 0, poisoned: 0 })
     },
-    'a retry comes back after its delay, to the millisecond, as the next attempt (X3)': async (bench) => {
+    'a retry is ready after its delay, to the millisecond, as the next attempt (X3)': async (bench) => {
       const id = await bench.sendOne()
       await bench.settle(bench.retry(await bench.claimOne(), 2_500))
       await bench.clock.advance(2_499)
@@ -38,7 +38,7 @@ export const settling: Group = {
         await bench.clock.advance(100)
       }
     },
-    'a snooze comes back after its delay and gives the attempt back (X3)': async (bench) => {
+    'a snoozed job is ready after its delay, and its attempt does not count (X3)': async (bench) => {
       await bench.send({})
       await bench.settle(bench.snooze(await bench.claimOne(), 400))
       await bench.clock.advance(399)
@@ -49,7 +49,7 @@ export const settling: Group = {
       await bench.settle(bench.snooze(again))
       assert.equal((await bench.claimOne()).attempt, 1)
     },
-    'a job that is given back without a delay keeps its place': async (bench) => {
+    'a job that is returned without a delay keeps its place': async (bench) => {
       const [first] = await bench.send({})
       const lease = await bench.claimOne()
       await bench.clock.advance(10)
@@ -77,7 +77,7 @@ export const settling: Group = {
       assert.deepEqual(await bench.backend.settle([bench.done(lease), bench.retry(lease)]), ['applied', 'lost'])
       await bench.assertNothingClaimable()
     },
-    'a token that was never given is lost, whatever it looks like': async (bench) => {
+    'an unknown token is lost, whatever it looks like': async (bench) => {
       await bench.send({})
       const lease = await bench.claimOne()
       for (const token of ['', 'x', '1.1.1', `${lease.token}x`, `x${lease.token}`, "'; --", '日本語']) {
@@ -90,7 +90,7 @@ export const settling: Group = {
       }
       await bench.settle(bench.done(lease))
     },
-    'a lost settlement does not disturb the others of its batch, and answers keep the order': async (bench) => {
+    'a lost settlement does not affect the others of its batch, and answers keep the order': async (bench) => {
       await bench.send({}, {}, {})
       const [one, two, three] = await bench.claim()
       assert.ok(one && two && three)

@@ -7,7 +7,7 @@ export const transferringSchedules: Group = {
   title: 'handing schedules over to another queue',
   needs: ['store', 'coordination', 'transfer'],
   tests: {
-    'a schedule arrives with its standing, its last run and the next one': async (bench) => {
+    'a schedule arrives with its position, its last run and the next one': async (bench) => {
       const { schedules } = bench.store
       await schedules.register([entry(), entry('* * * * *', 'UTC', 'stopped')])
       await schedules.change('stopped', 'pause')
@@ -29,7 +29,7 @@ export const transferringSchedules: Group = {
       assert.deepEqual(await schedules.standings(), standings)
       assert.deepEqual(await seen(bench), jobs)
     },
-    'the queue that it left stores no more of its runs, also when it is registered again': async (bench) => {
+    'the source queue stores no more of its runs, even if it is registered again': async (bench) => {
       const { schedules } = bench.store
       await schedules.register([entry()])
       await handOver(bench, elsewhere(bench))
@@ -46,7 +46,7 @@ export const transferringSchedules: Group = {
       assert.deepEqual(await other.claimedIds(), [])
       assert.equal((await bench.claim()).length, 1)
     },
-    'one that has begun and that both have stored stays where it began': async (bench) => {
+    'a run that has started and that both have stored stays where it started': async (bench) => {
       const other = elsewhere(bench)
       for (const each of [bench, other]) {
         await each.store.schedules.enqueue([occurrence(each, bench.clock.now())])
@@ -55,7 +55,7 @@ export const transferringSchedules: Group = {
       assert.equal((await handOver(other, bench)).length, 1)
       assert.equal((await other.claim()).length, 1)
     },
-    'a run that ended elsewhere is known to have ended': async (bench) => {
+    'a run that ended in the other queue counts as ended': async (bench) => {
       const now = bench.clock.now()
       await bench.store.schedules.enqueue([occurrence(bench, now)])
       const other = elsewhere(bench)

@@ -22,12 +22,12 @@ export const transferring: Group = {
   title: 'handing jobs over to another queue',
   needs,
   tests: {
-    'a queue has a name of its own, and keeps it': async (bench) => {
+    'a queue has its own name and keeps it': async (bench) => {
       const name = await transferOf(bench.backend).identity()
       assert.equal(await transferOf(bench.backend).identity(), name)
       assert.notEqual(await transferOf(elsewhere(bench).backend).identity(), name)
     },
-    'waiting, delayed and ended jobs arrive as they left': async (bench) => {
+    'waiting, delayed and ended jobs arrive unchanged': async (bench) => {
       await bench.send({ payload: '{"ü":"𝄞 \\u0000"}', meta: { a: 1 } }, { delayMs: 60_000, priority: 9 }, { group: 'g' })
       await bench.send({ job: 'dying' }, { job: 'ending' }, { job: 'retrying', number: 7 })
       for (const lease of await bench.claim({ jobs: unlimited('dying', 'ending', 'retrying') })) {
@@ -43,7 +43,7 @@ export const transferring: Group = {
       await bench.store.cancel(await bench.sendOne({ delayMs: 1 }))
       await thereAndBack(bench)
     },
-    'what has arrived is claimed in its order, with the attempts that it had': async (bench) => {
+    'arrived jobs are claimed in order, with their attempts': async (bench) => {
       const other = elsewhere(bench)
       await other.send({ priority: 1 }, { priority: 9 }, { group: 'a', job: 'grouped' })
       const [first] = await other.claim({ limit: 1 })
@@ -60,7 +60,7 @@ export const transferring: Group = {
       )
       assert.equal((await bench.claim({ jobs: byGroup({}, 'grouped') })).length, 1)
     },
-    'counts follow what leaves and arrives': async (bench) => {
+    'counts follow jobs that leave and arrive': async (bench) => {
       await bench.send({}, {}, { delayMs: 1_000 })
       const before = await bench.store.counts()
       const other = elsewhere(bench)
@@ -75,7 +75,7 @@ export const transferring: Group = {
         before.map(({ counts }) => counts),
       )
     },
-    'jobs in a parcel are neither claimed nor listed, and those that are refused come back as they were': async (bench) => {
+    'jobs in a parcel are neither claimed nor listed, and refused ones return unchanged': async (bench) => {
       const ids = await bench.send({ uniqueKey: 'k' }, { delayMs: 500 }, { group: 'g' })
       const before = await seen(bench)
       const other = elsewhere(bench)
@@ -101,7 +101,7 @@ export const transferring: Group = {
       assert.equal(await transferOf(bench.backend).parcel(parcel.id), null)
       assert.deepEqual(await bench.claimedIds(), [id])
     },
-    'a parcel that is delivered twice is unpacked once, also when its jobs have ended and are gone': async (bench) => {
+    'a parcel that is delivered twice is unpacked once, even if its jobs have ended and are gone': async (bench) => {
       const other = elsewhere(bench)
       await other.send({}, {})
       const { parcel } = await pack(other, bench)
@@ -111,7 +111,7 @@ export const transferring: Group = {
       assert.deepEqual(await transferOf(bench.backend).unpack(parcel), [])
       await bench.assertNothingClaimable()
     },
-    'two that unpack the same parcel at once store it once': async (bench) => {
+    'a parcel that is unpacked twice at the same time is stored once': async (bench) => {
       const other = elsewhere(bench)
       await other.send({}, {})
       const { parcel } = await pack(other, bench)
@@ -131,7 +131,7 @@ export const transferring: Group = {
       const record = await other.record(running.envelope.id)
       assert.deepEqual([record.attempts, record.errors.length, record.state], [1, 1, 'ready'])
     },
-    'many jobs leave in pages, and those that came too late for it stay': async (bench) => {
+    'many jobs leave in pages, and later ones stay': async (bench) => {
       await bench.send(...times(25, (index) => ({ payload: `${index}` })))
       const other = elsewhere(bench)
       await handOver(bench, other, 10)
@@ -145,7 +145,7 @@ export const transferring: Group = {
       const second = await transferOf(bench.backend).pack({ ...request, after: first.after })
       assert.equal(second.parcel?.units.length, 1)
     },
-    'only what belongs to a queue leaves it, where one is named': async (bench) => {
+    'only jobs of the named queue leave': async (bench) => {
       await bench.send({ queue: 'a' }, { queue: 'b' })
       await bench.store.setPaused({ queue: 'b' }, true)
       const other = elsewhere(bench)
@@ -164,7 +164,7 @@ export const transferring: Group = {
       assert.deepEqual((await other.store.paused()).queues, [])
       assert.equal((await bench.store.list({ limit: 9 })).length, 1)
     },
-    'to read takes nothing': async (bench) => {
+    'reading takes nothing': async (bench) => {
       await bench.send({}, { delayMs: 500 })
       const before = await seen(bench)
       const request = { queue: null, createdBefore: Number.MAX_SAFE_INTEGER, limit: 10 }
@@ -192,7 +192,7 @@ export const transferringWorkflows: Group = {
   title: 'handing workflows over to another queue',
   needs,
   tests: {
-    'a workflow leaves as a whole, and goes on where it arrives': async (bench) => {
+    'a workflow leaves as a whole, and continues where it arrives': async (bench) => {
       const first = await bench.sendOne({ payload: '"first"' })
       const second = await sendWaiting(bench, [first])
       await sendWaiting(bench, [first, second], 'continue')
@@ -206,7 +206,7 @@ export const transferringWorkflows: Group = {
       }
       assert.equal((await other.claim()).length, 1)
     },
-    'while one of its jobs runs, all of it stays': async (bench) => {
+    'a workflow stays while one of its jobs runs': async (bench) => {
       const first = await bench.sendOne()
       await sendWaiting(bench, [first])
       const lease = await bench.claimOne()
@@ -254,7 +254,7 @@ export const transferringKeys: Group = {
   title: 'handing keys over to another queue',
   needs,
   tests: {
-    'keys that are held for longer than their jobs live are held on both sides': async (bench) => {
+    'keys that outlive their jobs are held on both sides': async (bench) => {
       await bench.send({ uniqueKey: 'ever', uniqueUntil: 'ever' }, { uniqueKey: 'while', uniqueUntil: bench.clock.now() + 5_000 })
       const lease = (await bench.claim())[0]
       assert.ok(lease)
@@ -293,7 +293,7 @@ export const transferringKeys: Group = {
         assert.equal((await to.coordination.claimOnce('paid', to.newId())).kind, 'claimed')
       }
     },
-    'numbers go on from the higher one': async (bench) => {
+    'numbers continue from the higher one': async (bench) => {
       const other = elsewhere(bench)
       await other.numbers.reserve(41)
       await copyFacts(other, bench)
@@ -301,7 +301,7 @@ export const transferringKeys: Group = {
       await copyFacts(bench, other)
       assert.equal(await other.numbers.reserve(1), 43)
     },
-    'queues that are paused arrive so, once': async (bench) => {
+    'paused queues arrive paused, once': async (bench) => {
       await bench.store.setPaused({ queue: 'default' }, true)
       await bench.send({})
       const other = elsewhere(bench)

@@ -36,7 +36,7 @@ export const dependencies: Group = {
       await succeed(bench, b)
       await assertStates(bench, { [c]: 'ready' })
     },
-    'one that has succeeded already is not waited for': async (bench) => {
+    'a job that has already succeeded is not waited for': async (bench) => {
       const first = await bench.sendOne()
       await succeed(bench, first, '{"n":1}')
       const second = await sendWaiting(bench, [first])
@@ -51,7 +51,7 @@ export const dependencies: Group = {
       await bench.clock.advance(10_000)
       assert.equal((await bench.claimOne()).envelope.id, second)
     },
-    'the result of a job is there for those that waited, also when the job is deleted at once': async (bench) => {
+    'the result of a job is available to its dependents, even if the job is deleted at once': async (bench) => {
       const first = await bench.sendOne({ payload: '"first"' })
       const second = await sendWaiting(bench, [first])
       await endJob(bench, first, (lease) => bench.done(lease, { result: '{"pages":3}' }))
@@ -72,7 +72,7 @@ export const dependencies: Group = {
       ])
       await assertStates(bench, { [second]: 'ready' })
     },
-    'what a job waits for is told in the order in which it was said, with where it stands': async (bench) => {
+    'what a job waits for is listed in the given order, with its state': async (bench) => {
       const [one, two, three] = (await bench.send({}, { delayMs: 5_000 }, {})) as [string, string, string]
       const last = await sendWaiting(bench, [three, one, two], 'ignore')
       await die(bench, one)
@@ -89,7 +89,7 @@ export const dependencies: Group = {
       assert.deepEqual(await bench.store.links(one), [])
       assert.deepEqual(await bench.store.links(bench.newId()), [])
     },
-    'a retry or a snooze is no end, and the attempt after it may succeed': async (bench) => {
+    'a retry or a snooze is not an end, and a later attempt may succeed': async (bench) => {
       const first = await bench.sendOne()
       const second = await sendWaiting(bench, [first])
       await bench.settle(bench.retry(await claimJob(bench, first)))
@@ -113,7 +113,7 @@ export const dependencies: Group = {
       await succeed(bench, first)
       await assertStates(bench, { [second]: 'ready' })
     },
-    'where a unique key was taken, the job that holds it is waited for': async (bench) => {
+    'if a unique key is taken, the job that holds it is waited for': async (bench) => {
       const holder = await bench.sendOne({ uniqueKey: 'report' })
       const [refused, waiter] = [bench.envelope({ uniqueKey: 'report' }), bench.newId()]
       const receipts = await bench.backend.send([refused, bench.envelope({ id: waiter, links: waitsFor([refused.id]) })])
@@ -125,7 +125,7 @@ export const dependencies: Group = {
       await succeed(bench, holder)
       await assertStates(bench, { [waiter]: 'ready' })
     },
-    'a blocked job can be moved to another time, and waits all the same': async (bench) => {
+    'a blocked job can be rescheduled, and still waits': async (bench) => {
       const first = await bench.sendOne()
       const second = await sendWaiting(bench, [first])
       assert.equal((await bench.store.amend([{ id: second, runAt: bench.clock.now() + 5_000 }]))[0], 'moved')
@@ -154,7 +154,7 @@ export const dependencies: Group = {
       await until(() => wakes > 0, 'the release woke the watcher')
       watch.close()
     },
-    'ten thousand jobs that wait for one are all released, and one that waits for ten thousand is': async (bench) => {
+    'ten thousand jobs that wait for one are all released, and so is one that waits for ten thousand': async (bench) => {
       const count = 10_000
       const first = await bench.sendOne()
       const members = times(count, () => bench.newId())

@@ -52,10 +52,10 @@ const afterSuccess: Readonly<Record<FailurePolicy, JobState>> = {
 const policies = Object.keys(afterFailure) as FailurePolicy[]
 
 export const failurePolicies: Group = {
-  title: 'what becomes of a job when one that it waits for has failed',
+  title: 'the failure policy of a dependency',
   needs: ['store'],
   tests: {
-    'is said for each of them, and decides as soon as it can (demand 29)': async (bench) => {
+    'is set per dependency and applied as soon as possible (demand 29)': async (bench) => {
       for (const policy of policies) {
         const [bad, good] = (await bench.send({}, {})) as [string, string]
         const waiter = await sendWaiting(bench, [bad, good], policy)
@@ -66,7 +66,7 @@ export const failurePolicies: Group = {
         await bench.store.cancel(waiter)
       }
     },
-    'does not matter where all of them succeed, but to one that stands in for them': async (bench) => {
+    'does not matter if all succeed, except to a fallback job': async (bench) => {
       for (const policy of policies) {
         const [one, two] = (await bench.send({}, {})) as [string, string]
         const waiter = await sendWaiting(bench, [one, two], policy)
@@ -100,7 +100,7 @@ export const failurePolicies: Group = {
       assert.deepEqual([skipped.state, skipped.errors], ['skipped', []])
       assert.match(skipped.reason ?? '', new RegExp(`"work" \\(${first}\\).*dead: it broke`))
     },
-    'holds for a job that is nowhere: it counts as failed': async (bench) => {
+    'applies to a job that does not exist: it counts as failed': async (bench) => {
       const nowhere = bench.newId()
       const dead = await sendWaiting(bench, [nowhere], 'fail')
       const ready = await sendWaiting(bench, [nowhere], 'ignore')
@@ -113,14 +113,14 @@ export const failurePolicies: Group = {
       const odd = await sendWaiting(bench, ['no id at all', "'; --"], 'ignore')
       await assertStates(bench, { [odd]: 'ready' })
     },
-    'holds for a job that has failed already': async (bench) => {
+    'applies to a job that has already failed': async (bench) => {
       const first = await bench.sendOne()
       await die(bench, first)
       const dead = await sendWaiting(bench, [first], 'fail')
       const ready = await sendWaiting(bench, [first], 'rescue')
       await assertStates(bench, { [dead]: 'dead', [ready]: 'ready' })
     },
-    'is of no account for what has failed already, where another one lets the job go on': async (bench) => {
+    'does not matter for an earlier failure if another policy lets the job continue': async (bench) => {
       const [one, two] = [bench.newId(), bench.newId()]
       const links = {
         ...waitsFor([]),
@@ -131,7 +131,7 @@ export const failurePolicies: Group = {
       await succeed(bench, waiter)
       await assertStates(bench, { [waiter]: 'succeeded' })
     },
-    'says so in few words, however long the chain': async (bench) => {
+    'is reported briefly, however long the chain': async (bench) => {
       const ids = times(50, () => bench.newId())
       const links = (index: number) => ({ links: waitsFor([ids[index - 1] as string], 'fail', { root: 'chain' }) })
       await bench.send(...ids.map((id, index) => ({ id, ...(index > 0 && links(index)) })))
@@ -140,7 +140,7 @@ export const failurePolicies: Group = {
       assert.ok(message.length < 1_500, `a message of ${message.length} characters`)
       assert.match(message, /: it broke$/)
     },
-    'goes on from job to job, however long the chain': async (bench) => {
+    'propagates from job to job, however long the chain': async (bench) => {
       const ids = times(2_000, () => bench.newId())
       const links = (index: number) => ({ links: waitsFor([ids[index - 1] as string], 'fail', { root: 'chain' }) })
       await bench.send(...ids.map((id, index) => ({ id, ...(index > 0 && links(index)) })))
@@ -148,7 +148,7 @@ export const failurePolicies: Group = {
       const { counts } = await treeCounts(bench.store, 'chain')
       assert.deepEqual([counts.dead, counts.blocked], [1_999, 0])
     },
-    'gives a job the word of each that it waits for where they differ': async (bench) => {
+    'is applied separately to each dependency': async (bench) => {
       const [one, two] = (await bench.send({}, {})) as [string, string]
       const links = {
         ...waitsFor([]),
@@ -160,7 +160,7 @@ export const failurePolicies: Group = {
       await die(bench, two)
       await assertStates(bench, { [waiter]: 'skipped' })
     },
-    'is of no account any more once it has begun': async (bench) => {
+    'no longer matters once the job has started': async (bench) => {
       const [one, two] = (await bench.send({}, {})) as [string, string]
       const waiter = await bench.sendOne({
         links: {
@@ -186,7 +186,7 @@ export const failurePolicies: Group = {
       await die(bench, first)
       assert.equal((await bench.backend.send([bench.envelope(keyed)]))[0]?.stored, true)
     },
-    'is asked again when somebody puts the job back': async (bench) => {
+    'is applied again when the job is retried': async (bench) => {
       const first = await bench.sendOne()
       const second = await sendWaiting(bench, [first])
       const third = await sendWaiting(bench, [second])
@@ -198,7 +198,7 @@ export const failurePolicies: Group = {
       await succeed(bench, second)
       await assertStates(bench, { [third]: 'ready' })
     },
-    'does not keep a job that somebody puts back from running alone': async (bench) => {
+    'does not keep a retried job from running alone': async (bench) => {
       const first = await bench.sendOne()
       const second = await sendWaiting(bench, [first])
       await die(bench, first)

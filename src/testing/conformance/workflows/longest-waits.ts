@@ -3,10 +3,10 @@ import type { Group } from '../suite.ts'
 import { assertStates, claimJob, die, endJob, runningParent, sendWaiting, succeed, waitsFor } from './links.ts'
 
 export const longestWaits: Group = {
-  title: 'nothing waits for ever',
+  title: 'nothing waits forever',
   needs: ['store'],
   tests: {
-    'a job that has waited for too long is dead, and says for what it waited': async (bench) => {
+    'a job that has waited too long is dead, and says what it waited for': async (bench) => {
       const first = await bench.sendOne({ delayMs: 86_400_000 })
       const second = await bench.sendOne({ links: waitsFor([first], 'ignore', { longestWaitMs: 60_000 }) })
       const third = await sendWaiting(bench, [second], 'ignore')
@@ -19,7 +19,7 @@ export const longestWaits: Group = {
       assert.deepEqual([state, reason], ['dead', 'dependency'])
       assert.match(errors.at(-1)?.message ?? '', new RegExp(`longer than 1m for "work" \\(${first}\\)`))
     },
-    'the time is counted from when it began to wait, and ends with the wait': async (bench) => {
+    'the wait is counted from its beginning and ends with it': async (bench) => {
       const first = await bench.sendOne()
       const second = await bench.sendOne({ links: waitsFor([first], 'fail', { longestWaitMs: 60_000 }) })
       await bench.clock.advance(50_000)
@@ -27,7 +27,7 @@ export const longestWaits: Group = {
       await bench.clock.advance(600_000)
       assert.equal((await bench.claimOne()).envelope.id, second)
     },
-    'a parent does not wait for its children for ever either': async (bench) => {
+    'a parent does not wait for its children forever either': async (bench) => {
       const { parent, children } = await runningParent(bench, ['one'])
       await bench.backend.settle([bench.done(parent, { keep: true })])
       await bench.clock.advance(86_400_000)
@@ -36,7 +36,7 @@ export const longestWaits: Group = {
       assert.deepEqual([state, reason], ['dead', 'dependency'])
       await succeed(bench, children[0] as string)
     },
-    'a circle of jobs is ended by their patience': async (bench) => {
+    'a circular wait is ended by the wait timeout': async (bench) => {
       const [a, b] = [bench.newId(), bench.newId()]
       await bench.send(
         { id: a, links: waitsFor([b], 'fail', { longestWaitMs: 1_000 }) },
@@ -46,7 +46,7 @@ export const longestWaits: Group = {
       await bench.assertNothingClaimable()
       await assertStates(bench, { [a]: 'dead', [b]: 'dead' })
     },
-    'jobs that give up at the same time, one of them because of the other, end once': async (bench) => {
+    'jobs that time out together, one because of the other, end once': async (bench) => {
       const first = await bench.sendOne({ delayMs: 86_400_000 })
       const second = await bench.sendOne({ links: waitsFor([first], 'fail', { longestWaitMs: 60_000 }) })
       const third = await bench.sendOne({ links: waitsFor([second], 'fail', { longestWaitMs: 60_000 }) })
@@ -57,7 +57,7 @@ export const longestWaits: Group = {
       const { blocked, dead } = (await bench.store.counts())[0]?.counts ?? {}
       assert.deepEqual([blocked, dead], [0, 2])
     },
-    'a look for what is waited for in vain finds nothing where all is well': async (bench) => {
+    'the check for stuck waits finds nothing in a healthy queue': async (bench) => {
       const { parent, children } = await runningParent(bench, ['one'])
       await bench.backend.settle([bench.done(parent, { keep: true })])
       const first = await bench.sendOne()
@@ -68,7 +68,7 @@ export const longestWaits: Group = {
       await endJob(bench, children[0] as string, (lease) => bench.done(lease))
       assert.deepEqual(await bench.store.sweep({ part: 'waits', limit: 100 }), { looked: 0, changed: 0 })
     },
-    'an occurrence that its schedule takes back counts as failed': async (bench) => {
+    'an occurrence that its schedule withdraws counts as failed': async (bench) => {
       const at = bench.clock.now() + 60_000
       const envelope = bench.envelope({ runAt: at, occurrence: at })
       await bench.store.schedules.register([{ name: 'work', expression: '* * * * *', timezone: 'UTC', version: '1' }])
@@ -88,7 +88,7 @@ export const longestWaits: Group = {
       await bench.store.schedules.skipWaiting({ schedule: 'work', before: now, unseenOnly: false, why: 'late' })
       await assertStates(bench, { [envelope.id]: 'skipped', [doomed]: 'dead' })
     },
-    'an occurrence with children has not ended before they have': async (bench) => {
+    'an occurrence with children does not end before they do': async (bench) => {
       const at = bench.clock.now()
       const envelope = bench.envelope({ job: 'parent', occurrence: at })
       await bench.store.schedules.enqueue([{ schedule: 'parent', at, envelope }])

@@ -14,7 +14,7 @@ export const parentsOfOthers: Group = {
   title: 'children that others make',
   needs: ['store'],
   tests: {
-    'a running job waits for a child that somebody else made': async (bench) => {
+    'a running job waits for a child that another program made': async (bench) => {
       const { parent } = await runningParent(bench, [])
       const id = parent.envelope.id
       const [child] = (await bench.send({ links: childFor(id, 'one') })) as [string]
@@ -23,7 +23,7 @@ export const parentsOfOthers: Group = {
       await succeed(bench, child)
       await assertStates(bench, { [id]: 'succeeded' })
     },
-    'a job that is done only where it is alone is held on while it has a child to wait for': async (bench) => {
+    'a job that may end only without children is kept while it has one to wait for': async (bench) => {
       for (const end of [{ keep: true }, { keep: true, result: '1' }, {}]) {
         const [parent, lonely] = [(await runningParent(bench, [])).parent, (await runningParent(bench, [])).parent]
         const id = parent.envelope.id
@@ -49,14 +49,14 @@ export const parentsOfOthers: Group = {
         if (end === 'wait') await bench.settle(bench.done(await claimJob(bench, id)))
       }
     },
-    'such a child that fails has its parent fail': async (bench) => {
+    'if such a child fails, its parent fails': async (bench) => {
       const { parent } = await runningParent(bench, ['one'])
       const id = parent.envelope.id
       await bench.backend.settle([bench.done(parent, { keep: true })])
       await die(bench, await bench.sendOne({ links: childFor(id, 'two') }))
       await assertStates(bench, { [id]: 'dead' })
     },
-    'a key that its parent has already is the child that is there': async (bench) => {
+    'a child key that exists already refers to the existing child': async (bench) => {
       const { parent, children } = await runningParent(bench, ['one'])
       const receipts = await bench.backend.send([
         bench.envelope({ links: childFor(parent.envelope.id, 'one') }),
@@ -69,7 +69,7 @@ export const parentsOfOthers: Group = {
       )
       assert.deepEqual([receipts[0]?.id, receipts[2]?.id], [children[0], receipts[1]?.id])
     },
-    'a job that waits for its time, its turn or others, has ended or never was cannot get a child': async (bench) => {
+    'a job that is not running or waiting for children cannot get a child': async (bench) => {
       const [ready, scheduled] = (await bench.send({ queue: 'other' }, { delayMs: 1_000 })) as [string, string]
       const blocked = await bench.sendOne({ links: waitsFor([ready]) })
       const ended = await bench.sendOne()
@@ -80,13 +80,13 @@ export const parentsOfOthers: Group = {
         assert.equal(await bench.store.get(child.id), null)
       }
     },
-    'a running job that was asked to stop gets no child': async (bench) => {
+    'a running job that was asked to stop cannot get a child': async (bench) => {
       const { parent } = await runningParent(bench, [])
       await bench.store.cancel(parent.envelope.id)
       const child = bench.envelope({ links: childFor(parent.envelope.id, 'one') })
       assert.deepEqual(await bench.backend.send([child]), [{ id: child.id, stored: false, refused: 'cancelled' }])
     },
-    'a child whose unique key is held by its own parent is not made': async (bench) => {
+    'a child whose unique key its own parent holds is not made': async (bench) => {
       const id = await bench.sendOne({ uniqueKey: 'k' })
       await claimJob(bench, id)
       const self = bench.envelope({ uniqueKey: 'k', links: childFor(id, 'self') })

@@ -9,7 +9,7 @@ export const parents: Group = {
   title: 'parents and children',
   needs: ['store'],
   tests: {
-    'a parent that is done waits for its children with its result, and succeeds with the last of them': async (bench) => {
+    'a finished parent keeps its result until its last child has ended, and then succeeds': async (bench) => {
       const { parent, children } = await runningParent(bench, ['one', 'two'])
       const id = parent.envelope.id
       assert.deepEqual(await bench.backend.settle([bench.done(parent, { keep: true, result: '"sum"' })]), ['blocked'])
@@ -22,14 +22,14 @@ export const parents: Group = {
       assert.deepEqual([state, result, attempts, finishedAt], ['succeeded', '"sum"', 1, bench.clock.now()])
       await bench.assertNothingClaimable()
     },
-    'a parent that is not to be kept is deleted when the last child has ended, and not before': async (bench) => {
+    'a parent without retention is deleted when its last child has ended, and not before': async (bench) => {
       const { parent, children } = await runningParent(bench, ['one'])
       assert.deepEqual(await bench.backend.settle([bench.done(parent)]), ['blocked'])
       await assertStates(bench, { [parent.envelope.id]: 'blocked' })
       await succeed(bench, children[0] as string)
       assert.equal(await bench.store.get(parent.envelope.id), null)
     },
-    'a parent that is unblocked runs again, without what it left, and waits again when it is done': async (bench) => {
+    'an unblocked parent runs again, without its former result, and waits again afterwards': async (bench) => {
       const { parent, children } = await runningParent(bench, ['one'])
       const { envelope } = parent
       assert.deepEqual(await bench.backend.settle([bench.done(parent, { keep: true, result: '"early"' })]), ['blocked'])
@@ -42,13 +42,13 @@ export const parents: Group = {
       await succeed(bench, children[0] as string)
       assert.equal((await bench.record(envelope.id)).result, '"late"')
     },
-    'a parent whose children have ended is done at once': async (bench) => {
+    'a parent whose children have ended succeeds at once': async (bench) => {
       const { parent, children } = await runningParent(bench, ['one'])
       await succeed(bench, children[0] as string)
       await bench.settle(bench.done(parent, { keep: true }))
       await assertStates(bench, { [parent.envelope.id]: 'succeeded' })
     },
-    'a failed child fails its parent, whether that has ended its work or not (demand 29)': async (bench) => {
+    'a failed child fails its parent, whether the parent is still running or not (demand 29)': async (bench) => {
       const early = await runningParent(bench, ['one'])
       await die(bench, early.children[0] as string)
       assert.deepEqual(await bench.backend.settle([bench.done(early.parent, { keep: true, result: '1' })]), ['failed'])
@@ -61,7 +61,7 @@ export const parents: Group = {
         assert.match(errors.at(-1)?.message ?? '', new RegExp(`"work" \\(${children[0]}\\).*dead: it broke`))
       }
     },
-    'parents, lost leases and jobs of many groups are told apart where they are done together': async (bench) => {
+    'parents, lost leases and jobs of many groups can be settled in one call': async (bench) => {
       const groups = ['acme', 'bolt', null, 'acme']
       await bench.send(...groups.map((group) => ({ group })), {}, {})
       const leases = await bench.claim()
@@ -82,7 +82,7 @@ export const parents: Group = {
       await die(bench, children[1] as string)
       await assertStates(bench, { [parent.envelope.id]: 'succeeded' })
     },
-    'a parent that continues does not wait for the rest': async (bench) => {
+    'a parent that continues does not wait for its other children': async (bench) => {
       for (const isDoneFirst of [true, false]) {
         const { parent, children } = await runningParent(bench, ['one', 'two'], 'continue')
         if (isDoneFirst) await bench.backend.settle([bench.done(parent, { keep: true })])
@@ -92,7 +92,7 @@ export const parents: Group = {
         await succeed(bench, children[1] as string)
       }
     },
-    'a parent that waits is run again when its children have ended, and no attempt is burnt': async (bench) => {
+    'a waiting parent runs again when its children have ended, without using an attempt': async (bench) => {
       const { parent, children } = await runningParent(bench, ['one', 'two'])
       const id = parent.envelope.id
       await bench.settle(bench.wait(parent))
@@ -112,7 +112,7 @@ export const parents: Group = {
       await bench.settle(bench.done(again, { keep: true }))
       await assertStates(bench, { [id]: 'succeeded' })
     },
-    'a parent that waits for nothing is ready at once': async (bench) => {
+    'a parent that waits for no children is ready at once': async (bench) => {
       const { parent, children } = await runningParent(bench, ['one'])
       await succeed(bench, children[0] as string)
       await bench.settle(bench.wait(parent))
@@ -131,9 +131,7 @@ export const parents: Group = {
       await die(bench, late.children[0] as string)
       await assertStates(bench, { [early.parent.envelope.id]: 'dead', [late.parent.envelope.id]: 'dead' })
     },
-    'a parent that leaves by the same call as its last child goes on with that, in whatever order they are named': async (
-      bench,
-    ) => {
+    'a parent and its last child can be settled in one call, in any order': async (bench) => {
       for (const isParentFirst of [true, false]) {
         for (const end of [(lease: Lease) => bench.done(lease, { keep: true }), (lease: Lease) => bench.wait(lease)]) {
           const { parent, children } = await runningParent(bench, ['one'])
@@ -146,7 +144,7 @@ export const parents: Group = {
         }
       }
     },
-    'a parent that leaves by the same call as a child that fails has failed': async (bench) => {
+    'a parent fails that is settled in one call with a child that fails': async (bench) => {
       for (const isParentFirst of [true, false]) {
         const { parent, children } = await runningParent(bench, ['one'])
         const child = bench.dead(await claimJob(bench, children[0] as string))
@@ -179,7 +177,7 @@ export const parents: Group = {
       assert.deepEqual(receipt, { id: children[0], stored: false })
       assert.deepEqual(await bench.backend.settle([bench.done(again)]), ['blocked'])
     },
-    'only the holder of the lease can have children': async (bench) => {
+    'only the owner of the lease can make children': async (bench) => {
       const { parent } = await runningParent(bench, ['one'])
       await bench.settle(bench.snooze(parent))
       const late = bench.envelope({ links: childOf(parent, 'two') })
@@ -194,7 +192,7 @@ export const parents: Group = {
       const [receipt] = await bench.backend.send([bench.envelope({ links: forged as ReturnType<typeof childOf> })])
       assert.equal(receipt?.refused, 'lost')
     },
-    'a parent that was asked to stop makes no more children, which nobody would stop': async (bench) => {
+    'a parent that was asked to stop cannot make more children': async (bench) => {
       const { parent, children } = await runningParent(bench, ['one'])
       assert.deepEqual(await bench.store.cancel(parent.envelope.id, { tree: true }), { cancelled: 1, requested: 1, ended: 0 })
       const late = bench.envelope({ links: childOf(parent, 'two') })
@@ -212,7 +210,7 @@ export const parents: Group = {
       await succeed(bench, holder)
       await assertStates(bench, { [parent.envelope.id]: 'succeeded' })
     },
-    'a child whose unique key is held by one that waits for its parent is not made': async (bench) => {
+    'a child is not made if a job that waits for its parent holds its unique key': async (bench) => {
       const top = await bench.sendOne({ uniqueKey: 'top' })
       const parent = await claimJob(bench, top)
       const self = bench.envelope({ uniqueKey: 'top', links: childOf(parent, 'self') })
@@ -246,7 +244,7 @@ export const parents: Group = {
       await succeed(bench, second as string)
       await assertStates(bench, { [parent.envelope.id]: 'succeeded' })
     },
-    'whoever depends on a parent waits for its children too': async (bench) => {
+    'a job that depends on a parent waits for its children too': async (bench) => {
       const { parent, children } = await runningParent(bench, ['one'])
       const after = await bench.sendOne({ links: waitsFor([parent.envelope.id]) })
       await bench.backend.settle([bench.done(parent, { keep: false, result: '"all"' })])
@@ -255,7 +253,7 @@ export const parents: Group = {
       await assertStates(bench, { [after]: 'ready' })
       assert.equal((await bench.store.links(after))[0]?.result, '"all"')
     },
-    'a parent that ends otherwise leaves its children alone': async (bench) => {
+    'a parent that does not succeed does not touch its children': async (bench) => {
       const { parent, children } = await runningParent(bench, ['one'])
       await bench.settle(bench.dead(parent))
       await succeed(bench, children[0] as string)
@@ -267,7 +265,7 @@ export const parents: Group = {
       assert.deepEqual(await bench.backend.settle([bench.done(parent, { keep: true })]), ['cancelled'])
       await assertStates(bench, { [parent.envelope.id]: 'cancelled', [children[0] as string]: 'ready' })
     },
-    'a parent that was asked to stop together with its children is cancelled, and not dead because they are': async (bench) => {
+    'a parent that was cancelled with its children is cancelled, not dead because of them': async (bench) => {
       const ends = [
         (lease: Lease) => bench.done(lease, { keep: true }),
         (lease: Lease): Settlement => ({ token: lease.token, kind: 'wait' }),
@@ -279,13 +277,13 @@ export const parents: Group = {
         await assertStates(bench, { [parent.envelope.id]: 'cancelled', [children[0] as string]: 'cancelled' })
       }
     },
-    'a parent that was asked to stop gets its attempt back where it only left to wait': async (bench) => {
+    'a parent that was asked to stop while it left to wait gets its attempt back': async (bench) => {
       const { parent } = await runningParent(bench, ['one'])
       await bench.store.cancel(parent.envelope.id)
       assert.deepEqual(await bench.backend.settle([{ token: parent.token, kind: 'wait' }]), ['cancelled'])
       assert.equal((await bench.record(parent.envelope.id)).attempts, 0)
     },
-    'a parent that is put back makes the children anew that failed, and keeps the others': async (bench) => {
+    'a retried parent makes its failed children again and keeps the others': async (bench) => {
       const { parent, children } = await runningParent(bench, ['good', 'bad'])
       const id = parent.envelope.id
       await succeed(bench, children[0] as string)

@@ -19,7 +19,7 @@ export const trees: Group = {
       assert.deepEqual(await treeCounts(bench.store, root), { total: 4, counts: { ...none, blocked: 1, ready: 2, succeeded: 1 } })
       assert.deepEqual(await treeCounts(bench.store, bench.newId()), { total: 0, counts: none })
     },
-    'those that are deleted count as long as one of the others is there': async (bench) => {
+    'deleted jobs of a workflow are counted while any other of its jobs exists': async (bench) => {
       const { parent, children } = await runningParent(bench, ['one', 'two'])
       const root = parent.envelope.id
       await bench.backend.settle([bench.done(parent)])
@@ -31,7 +31,7 @@ export const trees: Group = {
       assert.equal(await bench.store.remove({ state: 'dead', limit: 10 }), 1)
       assert.equal((await treeCounts(bench.store, root)).total, 0)
     },
-    'each job tells its parent and its root, and a list can be of one workflow': async (bench) => {
+    'each job names its parent and its root, and a list can be limited to one workflow': async (bench) => {
       const { parent, children } = await runningParent(bench, ['one'])
       const root = parent.envelope.id
       await bench.send({})
@@ -43,7 +43,7 @@ export const trees: Group = {
         ],
       )
     },
-    'cancelling a tree ends what a job made and what waits for it, and asks those that run to stop': async (bench) => {
+    'cancelling a tree ends a job’s children and dependents, and asks running ones to stop': async (bench) => {
       const { parent, children } = await runningParent(bench, ['one', 'two', 'three'])
       const root = parent.envelope.id
       const [done, busy, idle] = children as [string, string, string]
@@ -69,7 +69,7 @@ export const trees: Group = {
       await bench.settle(bench.cancelled(lease))
       await assertStates(bench, { [busy]: 'cancelled' })
     },
-    'cancelling a child with what it made leaves the rest to the failure policy of its parent': async (bench) => {
+    'cancelling a child and its tree leaves the rest to the parent’s failure policy': async (bench) => {
       const { parent, children } = await runningParent(bench, ['one', 'two'])
       await bench.backend.settle([bench.done(parent, { keep: true })])
       assert.deepEqual(await bench.store.cancel(children[0] as string, { tree: true }), { cancelled: 1, requested: 0, ended: 0 })
