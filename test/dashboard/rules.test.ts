@@ -2,11 +2,14 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { DurationHistogram } from '../../src/queue/statistics/duration-histogram.ts'
+import { everything } from '../../src/server/access/grant.ts'
+import type { ViewDeps } from '../../src/server/dashboard/deps.ts'
 import { layoutOf } from '../../src/server/dashboard/page/components/graph-layout.ts'
 import { distance, momentOf, parseFilter, writeFilter } from '../../src/server/dashboard/shared/filter.ts'
 import { readJson, writeTree } from '../../src/server/dashboard/shared/json-tree.ts'
 import { normalMessage } from '../../src/server/dashboard/views/error-group.ts'
 import { Redaction } from '../../src/server/dashboard/views/jobs/redaction.ts'
+import { queueList } from '../../src/server/dashboard/views/queues.ts'
 import { verdictOf } from '../../src/server/dashboard/views/verdict.ts'
 
 const seed = 20_261_117
@@ -186,7 +189,7 @@ describe('the verdict', () => {
     [
       'nobody has the handler',
       { workers: [worker], counts: [{ queue: 'q', job: 'b', counts: { ...counts, ready: 1 }, oldestReadyAt: 0 }] },
-      '1 job of "b" in the queue "q" wait, and no worker has a handler for them',
+      '1 job of "b" in the queue "q" waits, and no worker has a handler for it',
     ],
     ['a breaker is open', { workers: [{ ...worker, breaker: 'open' as const }] }, '1 of 1 workers claim no jobs'],
     [
@@ -212,6 +215,29 @@ describe('the verdict', () => {
         counts: [{ queue: 'q', job: 'a', counts: { ...counts, ready: 3 }, oldestReadyAt: 0 }],
       }),
     ).toEqual([])
+  })
+})
+
+describe('the outlook of a queue', () => {
+  const listOf = async (ready: number, flow: { readonly in: number; readonly out: number }) => {
+    const counts = { ready, scheduled: 0, blocked: 0, running: 3, succeeded: 0, dead: 0, cancelled: 0, skipped: 0 }
+    const deps = {
+      snapshots: { counts: async () => [{ queue: 'mail', job: 'send', counts }], paused: async () => [] },
+      flows: { of: () => flow },
+      service: { queue: { settings: { queueLimits: [] } } },
+    }
+    const viewer = { user: null, grant: everything, canLogOut: false }
+    const { queues } = await queueList(deps as unknown as ViewDeps, viewer)
+    return queues.map(({ growingBy, emptyInMs }) => ({ growingBy, emptyInMs }))
+  }
+
+  test('is that it grows only where jobs wait', async () => {
+    expect(await listOf(10, { in: 180, out: 175 })).toEqual([{ growingBy: 5, emptyInMs: null }])
+    expect(await listOf(0, { in: 180, out: 175 })).toEqual([{ growingBy: null, emptyInMs: null }])
+  })
+
+  test('is when it is empty', async () => {
+    expect(await listOf(10, { in: 100, out: 105 })).toEqual([{ growingBy: null, emptyInMs: 120_000 }])
   })
 })
 

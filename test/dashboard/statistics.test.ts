@@ -31,6 +31,26 @@ describe('the charts', () => {
   })
 })
 
+test('the overview counts all that died in the last hour, and not only those that it reads', async () => {
+  const url = `sqlite:${join(mkdtempSync(join(tmpdir(), 'treadle-charts-')), 'jobs.db')}`
+  const opened = () => treadle(url, { signingKey: 'a-key-for-the-test-of-the-charts-only' })
+  {
+    await using jobs = opened()
+    jobs.define('charge', () => {
+      throw new Error('The card was declined')
+    })
+    await jobs.dispatchMany(
+      'charge',
+      Array.from({ length: 130 }, (_, n) => n),
+    )
+    await jobs.run()
+  }
+  await using jobs = opened()
+  const { rates, verdict } = await overview(jobs)
+  expect(rates.deadInHour).toBe(130)
+  expect(verdict.map(({ text }) => text)).toContain('130 jobs failed for good in the last hour')
+})
+
 async function overview(jobs: Treadle, queues?: readonly string[]): Promise<OverviewView> {
   await using shown = dashboard(jobs, { authorize: () => ({ role: 'read', ...(queues !== undefined && { queues }) }) })
   const answer = await shown.fetch(new Request('http://localhost/-/view?topic=overview:1d', { headers }))

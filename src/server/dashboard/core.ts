@@ -1,6 +1,7 @@
 import { messageOf } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Json } from '../../core/text/json.ts'
+import { type Clock, stopwatchOf } from '../../core/time/clock.ts'
 import { version } from '../../core/version.ts'
 import { HttpProblem, problemOf } from '../http/wire/http-problem.ts'
 import { writeJson } from '../http/wire/verbatim.ts'
@@ -25,6 +26,8 @@ import { workflowPage } from './views/workflows.ts'
 export interface Gate {
   /** Null if the viewer is unknown. */
   viewerOf(request: PageRequest): Promise<Viewer | null>
+  /** How often the viewer of an open stream is looked up again at most. */
+  readonly recheckMs: number
   /** Exchanges credentials for a session; null if the dashboard has no sign-in of its own. */
   readonly signIn: ((request: PageRequest) => Promise<PageAnswer>) | null
   readonly signOut: ((request: PageRequest) => PageAnswer) | null
@@ -93,12 +96,7 @@ export class DashboardCore {
         return {
           status: 200,
           headers: streamHeaders,
-          body: topics.stream(
-            viewer,
-            query.getAll('topic'),
-            request.signal,
-            async () => (await this.#gate.viewerOf(request)) !== null,
-          ),
+          body: topics.stream(viewer, query.getAll('topic'), request.signal, this.#recheck(request, deps.clock)),
         }
       case 'view':
         return jsonAnswer(await topics.read(viewer, query.get('topic') ?? ''))
@@ -122,6 +120,16 @@ export class DashboardCore {
         return jsonAnswer(deps.bulk.get(viewer, query.get('id') ?? ''))
       default:
         throw new HttpProblem('not-found', 'There is nothing at this address')
+    }
+  }
+
+  /** Whether the viewer is still known, as of a moment ago: there may be an event for each of many streams every second. */
+  #recheck(request: PageRequest, clock: Clock): () => Promise<boolean> {
+    let elapsed = stopwatchOf(clock)
+    return async () => {
+      if (elapsed() < this.#gate.recheckMs) return true
+      elapsed = stopwatchOf(clock)
+      return (await this.#gate.viewerOf(request)) !== null
     }
   }
 

@@ -75,6 +75,8 @@ export function dashboard(jobs: Treadle, options: DashboardOptions): Dashboard {
         ? null
         : { user: viewer.user ?? null, grant: grants.of(viewer), canLogOut: false }
     },
+    // The host may have to ask its database.
+    recheckMs: 2_000,
     signIn: null,
     signOut: null,
   }

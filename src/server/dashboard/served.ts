@@ -95,12 +95,14 @@ function openGate(): Gate {
       refuseOthersThanLocal(original)
       return { user: null, grant: everything, canLogOut: false }
     },
+    recheckMs: 0,
     signIn: null,
     signOut: null,
   }
 }
 
 class TokenGate implements Gate {
+  readonly recheckMs = 0
   readonly #access: Access
   readonly #sessions: Sessions
   readonly #api: HttpApi

@@ -17,7 +17,7 @@ export interface PageRequest {
 export interface PageAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string | Uint8Array | AsyncIterable<string> | null
+  readonly body: string | Uint8Array | AsyncIterable<string | Uint8Array> | null
 }
 
 export const mostBodyBytes = 256 * 1024

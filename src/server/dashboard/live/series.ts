@@ -2,6 +2,7 @@ import type { Clock } from '../../../core/time/clock.ts'
 import type { RollupBucket, RollupStore } from '../../../queue/contract/rollup-store.ts'
 import type { DurationHistogram } from '../../../queue/statistics/duration-histogram.ts'
 import { RollupSum, RollupSums } from '../../../queue/statistics/rollup-cells.ts'
+import type { Grant } from '../../access/grant.ts'
 import type { Percentiles, Range, SeriesPoint, SeriesView } from '../shared/view.ts'
 
 const minuteMs = 60_000
@@ -42,6 +43,8 @@ export interface Recent {
 interface Kept {
   readonly at: number
   readonly buckets: Promise<readonly RollupBucket[]>
+  /** What was computed from them, for all viewers with the same rights. */
+  readonly views: WeakMap<Grant, Map<string, unknown>>
 }
 
 /**
@@ -51,29 +54,41 @@ interface Kept {
 export class Series {
   readonly #rollups: RollupStore | null
   readonly #clock: Clock
-  readonly #kept = new Map<Range, Kept>()
+  readonly #read = new Map<Range, Kept>()
 
   constructor(rollups: RollupStore | undefined, clock: Clock) {
     this.#rollups = rollups ?? null
     this.#clock = clock
   }
 
-  async read(range: Range, sees: (pair: Pair) => boolean): Promise<SeriesView> {
+  /** Of all jobs that these viewers may see, or of one queue. */
+  async read(range: Range, grant: Grant, queue?: string): Promise<SeriesView> {
+    const { buckets, views } = this.#kept(range)
+    const found = await buckets
+    return once(views, grant, `points ${queue ?? ''}`, () => this.#points(range, found, seenBy(grant, queue)))
+  }
+
+  /** What happened in the last minutes; null if the engine keeps no statistics. */
+  async recent(minutes: number, grant: Grant): Promise<Recent | null> {
+    if (this.#rollups === null) return null
+    const { buckets, views } = this.#kept('1h')
+    const found = await buckets
+    return once(views, grant, `recent ${minutes}`, () => this.#recent(minutes, found, seenBy(grant)))
+  }
+
+  #points(range: Range, buckets: readonly RollupBucket[], sees: Sees): SeriesView {
     const { stepMs, points } = charts[range]
     const from = Math.floor(this.#clock.now() / stepMs) * stepMs - (points - 1) * stepMs
     const sums = Array.from({ length: points }, () => new RollupSum('', ''))
-    for (const bucket of await this.#buckets(range)) {
+    for (const bucket of buckets) {
       const sum = sums[Math.floor((bucket.at - from) / stepMs)]
       if (sum !== undefined) for (const cell of bucket.cells) if (sees(cell)) sum.add(cell)
     }
     return { stepMs, isKept: this.#rollups !== null, points: sums.map((sum, index) => pointOf(sum, from + index * stepMs)) }
   }
 
-  /** What happened in the last minutes; null if the engine keeps no statistics. */
-  async recent(minutes: number, sees: (pair: Pair) => boolean): Promise<Recent | null> {
-    if (this.#rollups === null) return null
+  #recent(minutes: number, buckets: readonly RollupBucket[], sees: Sees): Recent {
     const now = this.#clock.now()
-    const buckets = await this.#buckets('1h')
     const start = Math.max((Math.floor(now / minuteMs) - minutes + 1) * minuteMs, buckets[0]?.at ?? 0)
     const [total, pairs] = [new RollupSum('', ''), new RollupSums()]
     for (const { at, cells } of buckets) {
@@ -94,19 +109,33 @@ export class Series {
     }
   }
 
-  #buckets(range: Range): Promise<readonly RollupBucket[]> {
+  #kept(range: Range): Kept {
     const { stepMs, points, freshMs } = charts[range]
     const now = this.#clock.now()
-    const kept = this.#kept.get(range)
-    if (kept !== undefined && now >= kept.at && now - kept.at < freshMs) return kept.buckets
+    const known = this.#read.get(range)
+    if (known !== undefined && now >= known.at && now - known.at < freshMs) return known
     const buckets = this.#rollups?.read(now - points * stepMs) ?? Promise.resolve([])
-    this.#kept.set(range, { at: now, buckets })
+    const kept: Kept = { at: now, buckets, views: new WeakMap() }
+    this.#read.set(range, kept)
     // Do not cache a failure: the next reader tries again.
     buckets.catch(() => {
-      if (this.#kept.get(range)?.buckets === buckets) this.#kept.delete(range)
+      if (this.#read.get(range) === kept) this.#read.delete(range)
     })
-    return buckets
+    return kept
   }
+}
+
+type Sees = (pair: Pair) => boolean
+
+function seenBy(grant: Grant, queue?: string): Sees {
+  return (pair) => (queue === undefined || pair.queue === queue) && grant.sees(pair)
+}
+
+function once<View>(views: Kept['views'], grant: Grant, name: string, compute: () => View): View {
+  const known = views.get(grant) ?? new Map<string, unknown>()
+  views.set(grant, known)
+  if (!known.has(name)) known.set(name, compute())
+  return known.get(name) as View
 }
 
 function pointOf({ succeeded, retried, dead, other, wait, run }: RollupSum, at: number): SeriesPoint {

@@ -1,14 +1,23 @@
-import type { Clock } from '../../../core/time/clock.ts'
+import { type Clock, stopwatchOf } from '../../../core/time/clock.ts'
 import type { ScheduleRecord } from '../../../queue/contract/schedule-store.ts'
-import type { JobCount, JobStore } from '../../../queue/contract/store.ts'
+import type { JobCount, JobRecord, JobStore } from '../../../queue/contract/store.ts'
 import type { WorkerRecord } from '../../../queue/contract/worker-store.ts'
 
 /** How long a result is shared between viewers, so that any number of them reads the queue like one. */
 const freshMs = 900
+/** For what seldom changes, or takes more work. */
+const slowMs = 2_000
+/** A result that took long is shared longer: reading it takes at most one part in this many of the time. */
+const restFactor = 20
+const longestMs = 15_000
+/** How many of the newest dead jobs are read. */
+export const mostDead = 100
+const mostRunning = 12
 
 interface Kept {
   readonly at: number
   readonly value: Promise<unknown>
+  freshMs: number
 }
 
 /** The data that all pages need, read once for all of them. */
@@ -35,11 +44,20 @@ export class Snapshots {
   }
 
   workers(): Promise<readonly WorkerRecord[]> {
-    return this.#once('workers', () => this.#store.workers.list())
+    return this.#once('workers', () => this.#store.workers.list(), slowMs)
   }
 
   schedules(): Promise<readonly ScheduleRecord[]> {
-    return this.#once('schedules', () => this.#store.schedules.list())
+    return this.#once('schedules', () => this.#store.schedules.list(), slowMs)
+  }
+
+  /** The newest of them. */
+  dead(): Promise<readonly JobRecord[]> {
+    return this.#once('dead', () => this.#store.list({ state: 'dead', limit: mostDead }), slowMs)
+  }
+
+  running(): Promise<readonly JobRecord[]> {
+    return this.#once('running', () => this.#store.list({ state: 'running', limit: mostRunning }))
   }
 
   /** Called after a change, so that the next read is a fresh one. */
@@ -47,16 +65,23 @@ export class Snapshots {
     this.#kept.clear()
   }
 
-  #once<Value>(name: string, read: () => Promise<Value>): Promise<Value> {
+  #once<Value>(name: string, read: () => Promise<Value>, leastMs = freshMs): Promise<Value> {
     const now = this.#clock.now()
     const kept = this.#kept.get(name)
-    if (kept !== undefined && now >= kept.at && now - kept.at < freshMs) return kept.value as Promise<Value>
+    if (kept !== undefined && now >= kept.at && now - kept.at < kept.freshMs) return kept.value as Promise<Value>
+    const elapsed = stopwatchOf(this.#clock)
     const value = read()
-    this.#kept.set(name, { at: now, value })
-    // Do not cache a failure: the next reader tries again.
-    value.catch(() => {
-      if (this.#kept.get(name)?.value === value) this.#kept.delete(name)
-    })
+    const reading: Kept = { at: now, value, freshMs: leastMs }
+    this.#kept.set(name, reading)
+    value.then(
+      () => {
+        reading.freshMs = Math.max(leastMs, Math.min(longestMs, restFactor * elapsed()))
+      },
+      // Do not cache a failure: the next reader tries again.
+      () => {
+        if (this.#kept.get(name) === reading) this.#kept.delete(name)
+      },
+    )
     return value
   }
 }

@@ -2,19 +2,20 @@ import { type Clock, stopwatchOf, type Timer } from '../../../core/time/clock.ts
 import { problemOf } from '../../http/wire/http-problem.ts'
 import type { Viewer } from '../access/viewer.ts'
 import type { LiveViews } from './live-views.ts'
+import { type Looked, TopicVersion } from './topic-version.ts'
 
 const mostTopics = 20
 const mostStreams = 200
 const heartbeatMs = 15_000
-/** A view takes at most one part in this many of the time, however many people watch it. */
-const restFactor = 10
+/** All views together take at most one part in this many of the time, however many people watch them. */
+const restFactor = 40
+/** However busy the process and its database are, pages are not older than this. */
+const longestRestMs = 15_000
 
-/** What a stream sends for one topic. */
-export interface TopicEvent {
+/** The current state of one topic. */
+export interface TopicEvent extends Looked {
   readonly topic: string
   readonly at: number
-  readonly data?: unknown
-  readonly problem?: { readonly status: number; readonly title: string; readonly detail: string }
 }
 
 /** One watched view, computed once for all viewers with the same rights. */
@@ -22,14 +23,15 @@ interface Topic {
   readonly name: string
   readonly viewer: Viewer
   readonly streams: Set<Stream>
-  /** The last data sent, without its time. */
-  said: string | null
+  version: TopicVersion | null
   timer: Timer | null
 }
 
 interface Stream {
-  /** A slow reader gets only the newest state of each topic. */
-  readonly waiting: Map<string, string>
+  /** The topics that have changed, whose newest states a slow reader gets. */
+  readonly waiting: Set<Topic>
+  /** The number of the version that was sent last. */
+  readonly received: Map<Topic, number>
   wake: () => void
   isOver: boolean
 }
@@ -67,8 +69,8 @@ export class Topics {
     names: readonly string[],
     signal: AbortSignal,
     isStillKnown: () => Promise<boolean>,
-  ): AsyncGenerator<string> {
-    const stream: Stream = { waiting: new Map(), wake: () => {}, isOver: false }
+  ): AsyncGenerator<string | Uint8Array> {
+    const stream: Stream = { waiting: new Set(), received: new Map(), wake: () => {}, isOver: false }
     this.#streams.add(stream)
     const topics = [...new Set(names)].slice(0, mostTopics).map((name) => this.#join(viewer, name, stream))
     const end = () => {
@@ -82,9 +84,9 @@ export class Topics {
         const isTold = await this.#wait(stream)
         if (stream.isOver || !(await isStillKnown())) return
         if (!isTold) yield `event: beat\ndata: ${this.#clock.now()}\n\n`
-        const events = [...stream.waiting.values()]
+        const changed = [...stream.waiting]
         stream.waiting.clear()
-        for (const event of events) yield `data: ${event}\n\n`
+        for (const topic of changed) yield this.#event(topic, stream)
       }
     } finally {
       signal.removeEventListener('abort', end)
@@ -121,10 +123,10 @@ export class Topics {
     const known = this.#topics.get(key)
     if (known !== undefined) {
       known.streams.add(stream)
-      if (known.said !== null) this.#publish(stream, known)
+      if (known.version !== null) publish(known, stream)
       return known
     }
-    const topic: Topic = { name, viewer, streams: new Set([stream]), said: null, timer: null }
+    const topic: Topic = { name, viewer, streams: new Set([stream]), version: null, timer: null }
     this.#topics.set(key, topic)
     this.#later(topic, 0)
     return topic
@@ -144,22 +146,23 @@ export class Topics {
 
   async #compute(topic: Topic): Promise<void> {
     const elapsed = stopwatchOf(this.#clock)
-    const said = JSON.stringify(await this.#look(topic.viewer, topic.name))
+    const looked = await this.#look(topic.viewer, topic.name)
     if (topic.streams.size === 0) return
-    if (said !== topic.said) {
-      topic.said = said
-      for (const stream of topic.streams) this.#publish(stream, topic)
-    }
-    this.#later(topic, Math.max(this.#views.paceMs(topic.name), restFactor * elapsed()))
+    const before = topic.version
+    topic.version = TopicVersion.after(before, topic.name, looked)
+    if (topic.version !== before) for (const stream of topic.streams) publish(topic, stream)
+    const restMs = Math.min(longestRestMs, restFactor * this.#topics.size * elapsed())
+    this.#later(topic, Math.max(this.#views.paceMs(topic.name), restMs))
   }
 
-  #publish(stream: Stream, { name, said }: Topic): void {
-    const event = `{"topic":${JSON.stringify(name)},"at":${this.#clock.now()},${(said ?? '{}').slice(1)}`
-    stream.waiting.set(name, event)
-    stream.wake()
+  #event(topic: Topic, stream: Stream): Uint8Array {
+    const version = topic.version as TopicVersion
+    const received = stream.received.get(topic) ?? 0
+    stream.received.set(topic, version.number)
+    return version.event(received, this.#clock.now())
   }
 
-  async #look(viewer: Viewer, topic: string): Promise<Pick<TopicEvent, 'data' | 'problem'>> {
+  async #look(viewer: Viewer, topic: string): Promise<Looked> {
     try {
       return { data: await this.#views.look(viewer, topic) }
     } catch (thrown) {
@@ -183,4 +186,9 @@ export class Topics {
     this.#grants.set(grant, known)
     return known
   }
+}
+
+function publish(topic: Topic, stream: Stream): void {
+  stream.waiting.add(topic)
+  stream.wake()
 }

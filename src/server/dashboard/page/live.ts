@@ -15,6 +15,8 @@ interface TopicEvent {
   readonly topic: string
   readonly at: number
   readonly data?: unknown
+  /** The members of `data` that differ from the event before. */
+  readonly changes?: Readonly<Record<string, unknown>>
   readonly problem?: ProblemView
 }
 
@@ -44,9 +46,10 @@ export function useLive<Data>(topic: string): Live<Data> {
   const state = useSignal<Live<Data> & { readonly topic: string }>({ ...nothing, topic })
   useEffect(() => {
     if (state.peek().topic !== topic) state.value = { ...nothing, topic }
-    return listen(topic, ({ at, data, problem }) => {
-      const before = state.peek()
-      state.value = { topic, at, data: data === undefined ? before.data : (data as Data), problem: problem ?? null }
+    return listen(topic, ({ at, data, changes, problem }) => {
+      const before = state.peek().data
+      const known = changes === undefined || before === null ? before : { ...before, ...changes }
+      state.value = { topic, at, data: data === undefined ? known : (data as Data), problem: problem ?? null }
     })
   }, [topic])
   return state.value.topic === topic ? state.value : nothing

@@ -35,7 +35,9 @@ export function groupsOf(records: readonly JobRecord[], now: number): readonly E
   const groups = new Map<string, JobRecord[]>()
   for (const record of records) {
     const key = errorKeyOf(record)
-    groups.set(key, [...(groups.get(key) ?? []), record])
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [record])
+    else group.push(record)
   }
   return [...groups]
     .map(([key, members]) => groupOf(key, members, now))

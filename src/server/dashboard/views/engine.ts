@@ -27,11 +27,11 @@ export class Engine {
       version,
       schema: state === null || upkeep === undefined ? null : { version: state.version, latest: upkeep.schema.latest },
       parts: [
-        { name: 'Looking into the queue', has: backend.store !== undefined },
+        { name: 'Lists, searches and counts of jobs', has: backend.store !== undefined },
         { name: 'Locks and idempotency keys shared by workers', has: backend.coordination !== undefined },
         { name: 'Jobs in your own transactions', has: backend.transactions !== undefined },
-        { name: 'A doctor for the database', has: upkeep !== undefined },
-        { name: 'Leases kept while the event loop is blocked', has: backend.standIn !== undefined },
+        { name: 'Checks of the database (the doctor)', has: upkeep !== undefined },
+        { name: 'Leases renewed while the event loop is blocked', has: backend.standIn !== undefined },
       ],
       keep: Object.entries(settings.keep).map(([name, keptMs]) => ({
         state: name,

@@ -49,7 +49,7 @@ export async function queueView(deps: ViewDeps, viewer: Viewer, queue: string): 
     jobs: sorted.slice(0, mostJobs),
     more: Math.max(0, sorted.length - mostJobs),
     workers,
-    series: await deps.series.read('1h', (pair) => pair.queue === queue && grant.sees(pair)),
+    series: await deps.series.read('1h', grant, queue),
   }
 }
 
@@ -66,7 +66,8 @@ function queueRow({ flows, service }: ViewDeps, queue: string, { counts, oldestR
     inRate: flow?.in ?? null,
     outRate: flow?.out ?? null,
     emptyInMs: isKnown && shrinkingBy > 0 && counts.ready > 0 ? (counts.ready / shrinkingBy) * 60_000 : null,
-    growingBy: isKnown && shrinkingBy <= -1 ? -shrinkingBy : null,
+    // Jobs that run count as having entered, so a queue in which nothing waits is not growing.
+    growingBy: isKnown && shrinkingBy <= -1 && counts.ready > 0 ? -shrinkingBy : null,
     concurrency: limits?.concurrency ?? null,
     rate: rateText(limits?.rate ?? null),
   }

@@ -51,11 +51,7 @@ export async function calendarView(deps: ViewDeps, viewer: Viewer, from: number,
 }
 
 /** The next run of each schedule that has one, soonest first. */
-export async function nextRuns(
-  deps: ViewDeps,
-  viewer: Viewer,
-): Promise<readonly { readonly name: string; readonly at: number }[]> {
-  const rows = await scheduleRows(deps, viewer)
+export function nextRuns(rows: readonly ScheduleRow[]): readonly { readonly name: string; readonly at: number }[] {
   const next = rows.flatMap(({ name, nextAt, state }) => (nextAt === null || state === 'paused' ? [] : [{ name, at: nextAt }]))
   return next.toSorted((a, b) => a.at - b.at).slice(0, 8)
 }

@@ -61,7 +61,7 @@ function unhandled(facts: Facts): readonly VerdictLine[] {
   const without = readyIn(facts).filter((count) => !isHandled(count) && now - (count.oldestReadyAt ?? now) > 10_000)
   return without.slice(0, 2).map(({ queue, job, counts }) => ({
     level: 'problem',
-    text: `${jobs(counts.ready)} of "${job}" in the queue "${queue}" wait, and no worker has a handler for them`,
+    text: `${jobs(counts.ready)} of "${job}" in the queue "${queue}" ${counts.ready === 1 ? 'waits' : 'wait'}, and no worker has a handler for ${counts.ready === 1 ? 'it' : 'them'}`,
     href: `/jobs?q=${encodeURIComponent(`state:ready job:${quoted(job)} queue:${quoted(queue)}`)}`,
   }))
 }

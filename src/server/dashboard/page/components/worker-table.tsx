@@ -12,7 +12,7 @@ export function WorkerTable({ workers }: { readonly workers: readonly WorkerRow[
     )
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label="Workers">
-      <table>
+      <table class="stack">
         <thead>
           <tr>
             <th>worker</th>
@@ -29,26 +29,32 @@ export function WorkerTable({ workers }: { readonly workers: readonly WorkerRow[
         <tbody>
           {workers.map((worker) => (
             <tr key={worker.owner} data-row>
-              <td class="main">
+              <td class="main line">
                 <a href={to('workers', worker.owner)}>
                   <Text>{worker.host}</Text>
                 </a>{' '}
                 {worker.breaker !== 'closed' && <span class="badge bad">breaker {worker.breaker}</span>}
               </td>
-              <td class="num">{worker.pid}</td>
-              <td>
+              <td class="num" data-label="pid">
+                {worker.pid}
+              </td>
+              <td data-label="version">
                 <Text>{worker.version}</Text>
               </td>
-              <td class="num">
+              <td class="num" data-label="running">
                 <Load worker={worker} />
               </td>
-              <td>{worker.queues === null ? 'all' : <Text>{worker.queues.join(', ')}</Text>}</td>
-              <td class="num">{worker.jobs.length}</td>
-              <td>{worker.follows ? <Ago at={worker.lastTickAt} /> : <span class="muted">no</span>}</td>
-              <td>
+              <td class="wrap" data-label="queues">
+                {worker.queues === null ? 'all' : <Text>{worker.queues.join(', ')}</Text>}
+              </td>
+              <td class="num" data-label="jobs">
+                {worker.jobs.length}
+              </td>
+              <td data-label="schedules">{worker.follows ? <Ago at={worker.lastTickAt} /> : <span class="muted">no</span>}</td>
+              <td data-label="started">
                 <Ago at={worker.startedAt} />
               </td>
-              <td>
+              <td data-label="last seen">
                 <Ago at={worker.seenAt} />
               </td>
             </tr>

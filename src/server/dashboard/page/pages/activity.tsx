@@ -21,7 +21,7 @@ export function ActivityPage() {
             </Empty>
           ) : (
             <div class="scroll" tabIndex={0} role="region" aria-label="Activity">
-              <table>
+              <table class="stack">
                 <thead>
                   <tr>
                     <th>when</th>
@@ -50,7 +50,7 @@ function Entry({ entry: { at, user, what, href, bulk } }: { readonly entry: Acti
       <td>
         <Ago at={at} />
       </td>
-      <td>{user === null ? <span class="muted">–</span> : <Text>{user}</Text>}</td>
+      <td class={user === null ? 'none' : ''}>{user === null ? <span class="muted">–</span> : <Text>{user}</Text>}</td>
       <td class="grow">
         {href === null ? (
           <Text>{what}</Text>

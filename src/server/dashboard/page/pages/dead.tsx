@@ -15,6 +15,8 @@ interface Loaded {
   readonly total: number
   readonly next: string | null
   readonly searched: Searched
+  /** How many pages of the list it merges. */
+  readonly pages: number
 }
 
 export function Dead({ argument }: PageProps) {
@@ -22,14 +24,16 @@ export function Dead({ argument }: PageProps) {
   const problem = useSignal<string | null>(null)
   const busy = useSignal(false)
   const load = async (cursor?: string) => {
-    busy.value = true
+    busy.value = cursor !== undefined
     try {
       const page = await read<DeadPage>('dead', { cursor })
+      problem.value = null
       const before = cursor === undefined ? null : loaded.value
       loaded.value = {
         groups: merged(before?.groups ?? [], page.groups),
         total: page.total,
         next: page.next,
+        pages: (before?.pages ?? 0) + 1,
         searched: {
           jobs: (before?.searched.jobs ?? 0) + page.searched.jobs,
           until: page.searched.until ?? before?.searched.until ?? null,
@@ -43,7 +47,8 @@ export function Dead({ argument }: PageProps) {
   useEffect(() => {
     void load()
     const timer = setInterval(() => {
-      if (!document.hidden && loaded.value?.next === null) void load()
+      // What was searched by hand is left as it is.
+      if (!document.hidden && (loaded.value?.pages ?? 1) === 1 && !busy.value) void load()
     }, 5_000)
     return () => clearInterval(timer)
   }, [])
@@ -115,7 +120,7 @@ function Groups({ groups, onDone }: { readonly groups: readonly ErrorGroup[]; re
             <th class="grow">error</th>
             <th>job</th>
             <th>queue</th>
-            <th>why</th>
+            <th>reason</th>
             <th>7 days</th>
             <th class="num">jobs</th>
             <th>first</th>
@@ -142,7 +147,7 @@ function Groups({ groups, onDone }: { readonly groups: readonly ErrorGroup[]; re
               <td data-label="queue">
                 <Text>{group.queues.join(', ')}</Text>
               </td>
-              <td data-label="why">
+              <td data-label="reason">
                 <Text>{group.reasons.join(', ')}</Text>
               </td>
               <td data-label="7 days">

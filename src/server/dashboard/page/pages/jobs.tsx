@@ -92,7 +92,7 @@ export function Jobs() {
         <Card>
           <Newer counts={counts} terms={parsed.terms ?? []} total={loaded.total} onLoad={reload} />
           {loaded.rows.length === 0 ? (
-            <NoJobs terms={parsed.terms ?? []} />
+            <NoJobs terms={parsed.terms ?? []} isOver={loaded.next === null} />
           ) : (
             <Rows
               rows={loaded.rows}
@@ -142,7 +142,7 @@ function Newer({
   )
 }
 
-function NoJobs({ terms }: { readonly terms: readonly Term[] }) {
+function NoJobs({ terms, isOver }: { readonly terms: readonly Term[]; readonly isOver: boolean }) {
   if (terms.length === 0)
     return (
       <Empty title="No jobs yet">
@@ -151,9 +151,9 @@ function NoJobs({ terms }: { readonly terms: readonly Term[] }) {
       </Empty>
     )
   return (
-    <Empty title="No job matches so far">
-      <p>Take away a condition, or search on where that is offered below.</p>
-      <p>
+    <Empty title={isOver ? 'No job matches' : 'No job matches so far'}>
+      <p>{isOver ? 'Remove a condition:' : 'Remove a condition, or search further back below.'}</p>
+      <p class="chips centred">
         {terms.map((term, at) => (
           <a
             key={at}

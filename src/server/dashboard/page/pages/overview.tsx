@@ -64,7 +64,7 @@ function Verdict({ view: { verdict, workers, oldestReadyAt, wellSince } }: { rea
         </p>
       ) : (
         verdict.map(({ level, text, href }) => (
-          <p key={text} class={`verdict-line ${level}`}>
+          <p key={text} class={`verdict-line verdict-line-${level}`}>
             <Icon name={level === 'problem' ? 'cross' : 'warning'} />{' '}
             <a href={base + href}>
               <Text>{text}</Text>

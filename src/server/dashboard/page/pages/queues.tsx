@@ -37,7 +37,7 @@ function List() {
           </Empty>
         ) : (
           <div class="scroll" tabIndex={0} role="region" aria-label="Queues">
-            <table>
+            <table class="stack">
               <thead>
                 <tr>
                   <th>queue</th>
@@ -72,37 +72,41 @@ function List() {
 
 function Row({ queue: row }: { readonly queue: QueueRow }) {
   const { queue, counts, oldestReadyAt, inRate, outRate, paused } = row
-  const link = (state: string) => toJobs(`state:${state} queue:${quoted(queue)}`)
+  const limits = limitsText(row)
+  // A narrow page leaves out the zeros.
+  const number = (state: 'ready' | 'running' | 'scheduled' | 'blocked' | 'dead') => (
+    <td class={`num${counts[state] === 0 ? ' none' : state === 'dead' ? ' bad' : ''}`} data-label={state}>
+      <a href={toJobs(`state:${state} queue:${quoted(queue)}`)}>{count(counts[state])}</a>
+    </td>
+  )
   return (
     <tr data-row>
-      <td class="main">
+      <td class="main line">
         <a href={to('queues', queue)}>
           <Text>{queue}</Text>
         </a>{' '}
         {paused && <State state="paused" />}
       </td>
-      <td class="num">
-        <a href={link('ready')}>{count(counts.ready)}</a>
-      </td>
-      <td>
+      {number('ready')}
+      <td class={oldestReadyAt === null ? 'none' : ''} data-label="oldest">
         <Ago at={oldestReadyAt} />
       </td>
-      <td class="num">
-        <a href={link('running')}>{count(counts.running)}</a>
+      {number('running')}
+      {number('scheduled')}
+      {number('blocked')}
+      {number('dead')}
+      <td class="num" data-label="in">
+        {inRate === null ? '–' : perMinute(inRate)}
       </td>
-      <td class="num">
-        <a href={link('scheduled')}>{count(counts.scheduled)}</a>
+      <td class="num" data-label="out">
+        {outRate === null ? '–' : perMinute(outRate)}
       </td>
-      <td class="num">
-        <a href={link('blocked')}>{count(counts.blocked)}</a>
+      <td class="wrap" data-label="time to empty">
+        {emptyText(row)}
       </td>
-      <td class={`num${counts.dead > 0 ? ' bad' : ''}`}>
-        <a href={link('dead')}>{count(counts.dead)}</a>
+      <td class={`wrap${limits === null ? ' none' : ''}`} data-label="limits">
+        {limits ?? <span class="muted">–</span>}
       </td>
-      <td class="num">{inRate === null ? '–' : perMinute(inRate)}</td>
-      <td class="num">{outRate === null ? '–' : perMinute(outRate)}</td>
-      <td>{emptyText(row)}</td>
-      <td>{limitsText(row)}</td>
       <td class="end">{may() && <PauseButton queue={queue} paused={paused} />}</td>
     </tr>
   )
@@ -114,8 +118,9 @@ function emptyText({ emptyInMs, growingBy, counts }: QueueRow): string {
   return counts.ready === 0 ? 'empty' : '–'
 }
 
-function limitsText({ concurrency, rate }: QueueRow): string {
-  return [...(concurrency === null ? [] : [`${concurrency} at once`]), ...(rate === null ? [] : [rate])].join(', ') || 'none'
+function limitsText({ concurrency, rate }: QueueRow): string | null {
+  const said = [...(concurrency === null ? [] : [`${concurrency} at once`]), ...(rate === null ? [] : [rate])]
+  return said.length === 0 ? null : said.join(', ')
 }
 
 function PauseButton({ queue, paused }: { readonly queue: string; readonly paused: boolean }) {
@@ -192,7 +197,7 @@ function Detail({ name }: { readonly name: string }) {
         </div>
         <div class="tile">
           <span class="tile-label">limits</span>
-          <span class="tile-value tile-words">{limitsText(data)}</span>
+          <span class="tile-value tile-words">{limitsText(data) ?? 'none'}</span>
         </div>
       </div>
       <div class="grid-2">
@@ -201,7 +206,7 @@ function Detail({ name }: { readonly name: string }) {
         </Card>
         <Card title="Jobs of this queue">
           <div class="scroll" tabIndex={0} role="region" aria-label="Jobs of this queue">
-            <table>
+            <table class="stack">
               <thead>
                 <tr>
                   <th>job</th>
@@ -217,18 +222,24 @@ function Detail({ name }: { readonly name: string }) {
               <tbody>
                 {data.jobs.map(({ job, paused, counts, oldestReadyAt }) => (
                   <tr key={job} data-row>
-                    <td class="main">
+                    <td class="main line">
                       <a href={toJobs(`queue:${quoted(name)} job:${quoted(job)}`)}>
                         <Text>{job}</Text>
                       </a>{' '}
                       {paused && <State state="paused" />}
                     </td>
-                    <td class="num">{count(counts.ready)}</td>
-                    <td>
+                    <td class="num" data-label="ready">
+                      {count(counts.ready)}
+                    </td>
+                    <td class={oldestReadyAt === null ? 'none' : ''} data-label="oldest">
                       <Ago at={oldestReadyAt} />
                     </td>
-                    <td class="num">{count(counts.running)}</td>
-                    <td class="num">{count(counts.dead)}</td>
+                    <td class="num" data-label="running">
+                      {count(counts.running)}
+                    </td>
+                    <td class="num" data-label="dead">
+                      {count(counts.dead)}
+                    </td>
                     <td class="end">{may() && <PauseJobButton job={job} paused={paused} />}</td>
                   </tr>
                 ))}

@@ -68,7 +68,7 @@ function List() {
             </Empty>
           ) : (
             <div class="scroll" tabIndex={0} role="region" aria-label="Workflows">
-              <table>
+              <table class="stack">
                 <thead>
                   <tr>
                     <th>workflow</th>
@@ -83,7 +83,7 @@ function List() {
                 <tbody>
                   {rows.value.map(({ root, name, total, counts, startedAt }) => (
                     <tr key={root} data-row>
-                      <td class="main">
+                      <td class="main line">
                         <a href={to('workflows', root)}>
                           <Text>{name}</Text>
                         </a>
@@ -94,9 +94,13 @@ function List() {
                       <td>
                         <Progress value={ended(counts) / Math.max(1, total)} label={`Done of ${name}`} />
                       </td>
-                      <td class="num">{count(counts.dead)}</td>
-                      <td class="num">{count(total)}</td>
-                      <td>
+                      <td class="num" data-label="failed">
+                        {count(counts.dead)}
+                      </td>
+                      <td class="num" data-label="jobs">
+                        {count(total)}
+                      </td>
+                      <td data-label="created">
                         <Ago at={startedAt} />
                       </td>
                       <td class="mono">{shortId(root)}</td>

@@ -41,7 +41,9 @@ export function Detail({ name }: { readonly name: string }) {
         </p>
         {data.payload !== null && <Code>{data.payload}</Code>}
         {data.warnings.map((warning) => (
-          <Problem key={warning} problem={{ title: '', detail: warning }} />
+          <p key={warning} class="advice">
+            <Icon name="warning" /> <Text>{warning}</Text>
+          </p>
         ))}
       </Card>
       <div class="grid-2">
