@@ -184,7 +184,10 @@ export class Worker {
       const isMoreDue = batch.nextAt !== null && batch.nextAt <= this.#deps.clock.now()
       if (finished(nothingUnderWay && batch.leases.length === 0 && !isMoreDue)) return
       const all = batch.leases.length >= limit
-      if (!all || this.#claimed.capacity === 0) await this.#sleeper.sleep(this.#sleepMs(batch, all), all)
+      if (all && this.#claimed.capacity > 0) continue
+      // What became free during the claim is taken into account: while there is no capacity, a claim would bring nothing.
+      if (this.#claimed.capacity === 0 && this.#claimed.outstanding > 0) this.#sleeper.look()
+      await this.#sleeper.sleep(this.#sleepMs(batch, all), all)
     }
   }
 

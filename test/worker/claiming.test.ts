@@ -75,6 +75,23 @@ describe('a worker', () => {
     await working
   })
 
+  it('asks for jobs only when it has room for some, also while others end as it asks', async () => {
+    const { backend, sound, clock } = faultyBackend()
+    const limits: number[] = []
+    const lease: typeof sound.lease = async (request) => {
+      limits.push(request.limit)
+      // Jobs that were claimed ahead end in this time.
+      await turns(50)
+      return sound.lease(request)
+    }
+    const { jobs } = worldOn({ ...backend, lease }, clock)
+    const job = jobs.define('mail', async () => {})
+    await job.dispatchMany(Array.from({ length: 3_000 }, () => null))
+    expect(await jobs.run({ concurrency: 10, scheduler: false })).toMatchObject({ succeeded: 3_000 })
+    expect(limits.length).toBeGreaterThan(5)
+    expect(limits.filter((limit) => limit === 0)).toEqual([])
+  })
+
   it('J30, X38: takes only jobs that it has handlers for; others wait for a worker that has', async () => {
     const one = world()
     const two = one.other()
