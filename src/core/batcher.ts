@@ -49,13 +49,33 @@ export class Batcher<Item, Answer> {
     while (this.#running !== undefined) await this.#running
   }
 
+  /** The next batch is sent before the waiters of the last one are told, so that its receiver is never idle meanwhile. */
   async #run(): Promise<void> {
     await this.#gather(() => this.#items.length)
-    while (this.#items.length > 0) {
-      const [items, waiters] = this.#take()
-      await this.#send(items, waiters)
+    let sent = this.#sendNext()
+    while (sent !== undefined) {
+      const reply = await sent.reply
+      const next = this.#sendNext()
+      tell(sent.waiters, reply)
+      // If none was waiting, what the waiters add at once forms the next batch.
+      if (next === undefined) await Promise.resolve()
+      sent = next ?? this.#sendNext()
     }
     this.#running = undefined
+  }
+
+  #sendNext(): Sent<Answer> | undefined {
+    if (this.#items.length === 0) return undefined
+    const [items, waiters] = this.#take()
+    return { waiters, reply: this.#replyTo(items) }
+  }
+
+  async #replyTo(items: Item[]): Promise<Reply<Answer>> {
+    try {
+      return { answers: await this.#flush(items) }
+    } catch (thrown) {
+      return { thrown }
+    }
   }
 
   /** Hands over the lists themselves if all of it fits into one batch, as usual. */
@@ -68,17 +88,20 @@ export class Batcher<Item, Answer> {
     this.#waiters = []
     return taken
   }
+}
 
-  async #send(items: Item[], waiters: Waiter<Answer>[]): Promise<void> {
-    let answers: readonly Answer[]
-    try {
-      answers = await this.#flush(items)
-    } catch (thrown) {
-      for (const waiter of waiters) waiter.reject(thrown)
-      return
-    }
-    for (let index = 0; index < waiters.length; index++) waiters[index]?.resolve(answers[index] as Answer)
-  }
+/** A batch in flight. */
+interface Sent<Answer> {
+  readonly waiters: readonly Waiter<Answer>[]
+  /** Never rejects. */
+  readonly reply: Promise<Reply<Answer>>
+}
+
+type Reply<Answer> = { readonly answers: readonly Answer[] } | { readonly thrown: unknown }
+
+function tell<Answer>(waiters: readonly Waiter<Answer>[], reply: Reply<Answer>): void {
+  if ('thrown' in reply) for (const waiter of waiters) waiter.reject(reply.thrown)
+  else for (let index = 0; index < waiters.length; index++) waiters[index]?.resolve(reply.answers[index] as Answer)
 }
 
 /** Is told the answer to one item. */

@@ -58,6 +58,30 @@ describe('natural batching', () => {
     expect(told).toEqual(['1!', '2!', 'disk full'])
   })
 
+  it('sends the next batch before it tells the waiters of the last one', async () => {
+    const order: string[] = []
+    const batcher = new Batcher<number, number>(async (items) => {
+      order.push(`sent ${items}`)
+      await turn()
+      return items
+    }, 2)
+    const waiter = { resolve: (answer: number) => order.push(`told ${answer}`), reject: () => {} }
+    for (const item of [1, 2, 3, 4]) batcher.addFor(item, waiter)
+    await batcher.idle()
+    expect(order).toEqual(['sent 1,2', 'sent 3,4', 'told 1', 'told 2', 'told 3', 'told 4'])
+  })
+
+  it('sends together what its waiters add when they are told', async () => {
+    const { batcher, batches } = recorder()
+    const again = { resolve: (answer: string) => void batcher.add(Number.parseInt(answer, 10) + 10), reject: () => {} }
+    for (const item of [1, 2, 3]) batcher.addFor(item, again)
+    await batcher.idle()
+    expect(batches).toEqual([
+      [1, 2, 3],
+      [11, 12, 13],
+    ])
+  })
+
   it('takes a throw that is no rejection for the failure of its batch', async () => {
     const batcher = new Batcher<number, string>(() => {
       throw new Error('closed')
