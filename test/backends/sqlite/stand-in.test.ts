@@ -147,7 +147,7 @@ describe('the leases that it renews', () => {
   function lease(owner: string): void {
     const jobs = JSON.stringify([['work', null]])
     const claimed = engine.lease({ jobs, queues: null, limit: 1, leaseMs: 12_000, owner, maxRescues: 3 }, `by ${owner}`, now)
-    expect(JSON.parse(claimed.rows)).toHaveLength(1)
+    expect(JSON.parse(claimed.columns[0] ?? '[]')).toHaveLength(1)
   }
 
   function envelope(label: string, wanted: Partial<Identity> = {}) {

@@ -12,10 +12,15 @@ export interface FlatRequest extends Omit<LeaseRequest, 'jobs'> {
   readonly jobs: string
 }
 
-/** The result of a claim as it crosses from the database thread: the rows as one JSON text, and the lanes they are in. */
+/**
+ * The result of a claim as it crosses from the database thread: each column of its rows as one JSON text, which SQLite makes and
+ * this program reads in half the time that a list for each row takes.
+ */
 export interface ClaimedRows {
   readonly claim: string
-  readonly rows: string
+  /** In the order of `flatColumns`; empty if there are no rows. */
+  readonly columns: readonly string[]
+  /** The lanes that its rows are in. */
   readonly lanes: readonly Lane[]
   /** The expiry of all its leases. */
   readonly expiresAt: number
@@ -23,7 +28,11 @@ export interface ClaimedRows {
   readonly cancelled: readonly string[]
 }
 
-/** The columns of a row in the order of `FlatRow`. The identity is empty if there is a stamp. */
+/** The values of a row. The identity is empty if there is a stamp. */
+interface FlatRow extends Omit<ClaimedRow, 'lease_until'> {
+  readonly stamp: number | null
+}
+
 export const flatColumns = [
   'id',
   'lane',
@@ -40,29 +49,14 @@ export const flatColumns = [
   'rescues',
   'number',
   'linked',
-] as const
+] as const satisfies readonly (keyof FlatRow)[]
 
-type FlatRow = readonly [
-  id: string,
-  lane: number,
-  grp: string,
-  identity: string,
-  stamp: number | null,
-  payload: string,
-  signature: string | null,
-  uniqueKey: string | null,
-  uniqueUntil: number | null,
-  createdAt: number,
-  runAt: number,
-  attempts: number,
-  rescues: number,
-  number: number | null,
-  linked: number,
-]
+type Columns = { readonly [Column in (typeof flatColumns)[number]]: readonly FlatRow[Column][] }
 
 /** For rows that the rules have claimed, which contain their full identities. */
-export function flattenRows(rows: readonly ClaimedRow[]): string {
-  return JSON.stringify(rows.map((row) => flatColumns.map((column) => (column === 'stamp' ? null : row[column]))))
+export function flattenRows(rows: readonly ClaimedRow[]): readonly string[] {
+  if (rows.length === 0) return []
+  return flatColumns.map((column) => JSON.stringify(rows.map((row) => (column === 'stamp' ? null : row[column]))))
 }
 
 /** Turns claimed rows into leases. Each stamp's text is fetched only once. */
@@ -74,18 +68,19 @@ export class ClaimReader {
     this.#textsOf = textsOf
   }
 
-  async read(claimed: ClaimedRows): Promise<LeaseBatch> {
-    const rows = JSON.parse(claimed.rows) as FlatRow[]
-    const unknown = this.#unknownStamps(rows)
+  async read({ claim, columns: texts, lanes: named, expiresAt, nextAt, cancelled }: ClaimedRows): Promise<LeaseBatch> {
+    if (texts.length === 0) return { leases: [], nextAt, cancelled }
+    const columns = readColumns(texts)
+    const unknown = this.#unknownStamps(columns)
     if (unknown.length > 0) await this.#learn(unknown)
-    const lanes = new Map(claimed.lanes.map((lane) => [lane.lane, lane]))
-    const leases = rows.map((row) => this.#lease(row, lanes.get(row[1]), claimed.claim, claimed.expiresAt))
-    return { leases, nextAt: claimed.nextAt, cancelled: claimed.cancelled }
+    const lanes = new Map(named.map((lane) => [lane.lane, lane]))
+    const leases = columns.lane.map((lane, at) => this.#lease(columns, at, lanes.get(lane), claim, expiresAt))
+    return { leases, nextAt, cancelled }
   }
 
-  #unknownStamps(rows: readonly FlatRow[]): readonly number[] {
+  #unknownStamps({ stamp: stamps }: Columns): readonly number[] {
     const unknown = new Set<number>()
-    for (const { 4: stamp } of rows) if (stamp !== null && !this.#texts.has(stamp)) unknown.add(stamp)
+    for (const stamp of stamps) if (stamp !== null && !this.#texts.has(stamp)) unknown.add(stamp)
     return [...unknown]
   }
 
@@ -96,27 +91,39 @@ export class ClaimReader {
     })
   }
 
-  #lease(row: FlatRow, lane: Lane | undefined, claim: string, expiresAt: number): Lease {
-    const [id, laneNumber, grp, identity, stamp, payload, signature, uniqueKey, until, createdAt, runAt, attempt, rescues] = row
-    const { 13: number, 14: linked } = row
+  #lease(columns: Columns, at: number, lane: Lane | undefined, claim: string, expiresAt: number): Lease {
+    const id = columns.id[at] as string
     if (lane === undefined) throw new TreadleError('DATABASE_FAILED', `Job ${id} stands in a lane that does not exist`)
+    const stamp = columns.stamp[at] as number | null
+    const uniqueKey = columns.unique_key[at] as string | null
     const envelope = {
       id,
-      number,
+      number: columns.number[at] as number | null,
       job: lane.job,
       queue: lane.queue,
       priority: lane.priority,
       singleInstance: lane.single === 1,
-      identity: stamp === null ? identity : identityStart(id) + (this.#texts.get(stamp) as string),
-      payload,
-      signature,
-      createdAt,
-      runAt,
+      identity: stamp === null ? (columns.identity[at] as string) : identityStart(id) + (this.#texts.get(stamp) as string),
+      payload: columns.payload[at] as string,
+      signature: columns.signature[at] as string | null,
+      createdAt: columns.created_at[at] as number,
+      runAt: columns.run_at[at] as number,
       uniqueKey: uniqueKey === null ? null : unscopedKey(uniqueKey),
-      uniqueUntil: readUntil(until),
-      group: lane.grouped === 1 ? grp : null,
+      uniqueUntil: readUntil(columns.unique_until[at] as number | null),
+      group: lane.grouped === 1 ? (columns.grp[at] as string) : null,
       links: null,
     }
-    return { token: writeToken(id, laneNumber, claim), envelope, attempt, rescues, expiresAt, linked: linked === 1 }
+    return {
+      token: writeToken(id, lane.lane, claim),
+      envelope,
+      attempt: columns.attempts[at] as number,
+      rescues: columns.rescues[at] as number,
+      expiresAt,
+      linked: columns.linked[at] === 1,
+    }
   }
+}
+
+function readColumns(texts: readonly string[]): Columns {
+  return Object.fromEntries(flatColumns.map((column, index) => [column, JSON.parse(texts[index] as string)])) as Columns
 }

@@ -23,9 +23,10 @@ const pickingOfMany = `SELECT json_group_array(seq) AS picked FROM (
 
 // An attempt count that is not an integer becomes null, and verification then refuses the job.
 const nextAttempt = `CASE typeof(jobs.attempts) WHEN 'integer' THEN min(jobs.attempts, ${mostAttempts}) + 1 END`
-const values = flatColumns.map((column) => (column === 'attempts' ? nextAttempt : `jobs.${column}`))
-const fetching = `SELECT json_group_array(json_array(${values.join(', ')})) AS rows, json_group_array(lane) AS lanes,
-    max(unique_until = ${untilNumber.started}) AS frees
+const lists = flatColumns.map(
+  (column) => `json_group_array(${column === 'attempts' ? nextAttempt : `jobs.${column}`}) AS ${column}`,
+)
+const fetching = `SELECT ${lists.join(', ')}, max(unique_until = ${untilNumber.started}) AS frees
   FROM json_each(?) AS picked CROSS JOIN treadle_jobs AS jobs ON jobs.rowid = picked.value`
 
 const taking = `UPDATE treadle_jobs SET state = ${stateNumber.running}, token = ?1, owner = ?2, lease_until = ?3, started_at = ?4, begun = ?5,
@@ -33,11 +34,8 @@ const taking = `UPDATE treadle_jobs SET state = ${stateNumber.running}, token = 
 const freeing = `UPDATE treadle_jobs SET held_key = NULL
   WHERE rowid IN (SELECT value FROM json_each(?)) AND unique_until = ${untilNumber.started}`
 
-interface Fetched {
-  readonly rows: string
-  readonly lanes: string
-  readonly frees: number | null
-}
+/** Each column as a JSON text. */
+type Fetched = Readonly<Record<(typeof flatColumns)[number], string>> & { readonly frees: number | null }
 
 /** Claims jobs that no limit applies to, when nothing else has to be done first. */
 export class FastClaim {
@@ -54,7 +52,7 @@ export class FastClaim {
     if (isOverdue(outlook, time.now())) return null
     const { lanes: open, isAll } = done(rules.open(request, outlook))
     if (isLimited(request, open)) return null
-    const nothing = { claim, rows: '[]', lanes: [], expiresAt: 0, nextAt: nextAtOf(outlook), cancelled: outlook.cancelled }
+    const nothing = { claim, columns: [], lanes: [], expiresAt: 0, nextAt: nextAtOf(outlook), cancelled: outlook.cancelled }
     const claimed = open.length === 0 ? nothing : database.unit(() => this.#take(request, open, nothing))
     // If others were faster, there may be more jobs beyond the lanes that were read.
     return claimed === nothing && !isAll ? { ...nothing, nextAt: time.now() } : claimed
@@ -71,11 +69,12 @@ export class FastClaim {
     this.#statement(taking).run(nothing.claim, request.owner, expiresAt, now, handlingOf(request), picked)
     if (fetched.frees === 1) this.#statement(freeing).run(picked)
     const changes = new CountChanges()
-    const numbers = JSON.parse(fetched.lanes) as number[]
+    const numbers = JSON.parse(fetched.lane) as number[]
     changes.moveEach(numbers, stateNumber.ready, stateNumber.running)
     done(changes.write(database.session, rules.shared.counts))
     const lanes = [...new Set(numbers)].map((lane) => rules.shared.lanes.get(lane))
-    return { ...nothing, rows: fetched.rows, lanes, expiresAt, nextAt: earliest([nothing.nextAt, expiresAt]) }
+    const columns = flatColumns.map((column) => fetched[column])
+    return { ...nothing, columns, lanes, expiresAt, nextAt: earliest([nothing.nextAt, expiresAt]) }
   }
 
   /** The row numbers of the best jobs, best first, as JSON text. */

@@ -219,7 +219,7 @@ export class FileEngine implements LocalEngine {
     const { lanes } = this.#rules.shared
     const numbers = new Set(rows.map(({ lane }) => lane))
     const expiresAt = earliest(rows.map(({ lease_until }) => lease_until)) ?? 0
-    return { claim, rows: flattenRows(rows), lanes: [...numbers].map((lane) => lanes.get(lane)), expiresAt, nextAt, cancelled }
+    return { claim, columns: flattenRows(rows), lanes: [...numbers].map((lane) => lanes.get(lane)), expiresAt, nextAt, cancelled }
   }
 
   #settle(settlements: readonly FlatSettlement[]): Settled {
