@@ -1,3 +1,4 @@
+import type { Answer } from '../../core/answer.ts'
 import { isThrown, messageOf } from '../../core/errors.ts'
 import type { Clock } from '../../core/time/clock.ts'
 import type { JobContext } from '../../definition/context.ts'
@@ -7,7 +8,7 @@ import { type Schema, validate } from '../../definition/schema.ts'
 import type { Identity } from '../../envelope/envelope.ts'
 import type { KeyRing } from '../../envelope/keys/key-ring.ts'
 import { type AdmissionDeps, type Admitted, admit, type HoldingDeps, heldBack, mayBeHeld } from '../admit/admit.ts'
-import { type ScheduledRunDeps, scheduledRun } from '../admit/occurrence.ts'
+import { type ScheduledRun, type ScheduledRunDeps, scheduledRun } from '../admit/occurrence.ts'
 import { onceMarkOf } from '../admit/once.ts'
 import { maxAttemptsOf, timeoutMsOf } from '../attempt-limits.ts'
 import { type AdmittedRun, type DeliveryDeps, endForGood, prepareDelivery } from '../end/delivery.ts'
@@ -60,8 +61,7 @@ async function runAdmitted(admitted: Admitted, run: ActiveRun, deps: ExecutionDe
   try {
     const scheduled = identity.occurrence === null ? null : scheduledRun(identity, lease.envelope.createdAt, deps)
     if (mayBeHeld(lease, identity, scheduled)) {
-      const held = await heldBack({ lease, identity, scheduled }, deps, () => isCalledOff(run.stopReason))
-      if (isCalledOff(run.stopReason)) return calledOff(run.stopReason)
+      const held = await heldBackRun(run, identity, scheduled, deps)
       if (held !== null) return held
       run.scheduled = scheduled
     }
@@ -94,6 +94,17 @@ async function runAdmitted(admitted: Admitted, run: ActiveRun, deps: ExecutionDe
   } finally {
     run.deadline?.cancel()
   }
+}
+
+/** Like `heldBack`, for a run that may be called off meanwhile. */
+async function heldBackRun(
+  run: ActiveRun,
+  identity: Identity,
+  scheduled: ScheduledRun | null,
+  deps: ExecutionDeps,
+): Promise<Outcome | null> {
+  const held = await heldBack({ lease: run.lease, identity, scheduled }, deps, () => isCalledOff(run.stopReason))
+  return isCalledOff(run.stopReason) ? calledOff(run.stopReason) : held
 }
 
 function begun(definition: JobDefinition, context: RunContext, admitted: AdmittedRun, deps: ExecutionDeps): Promise<Outcome> {
@@ -142,32 +153,69 @@ async function filteredBy(
 async function attempt(
   definition: JobDefinition,
   context: RunContext,
-  { run, once, opened }: AdmittedRun,
+  admitted: AdmittedRun,
   deps: ExecutionDeps,
 ): Promise<Outcome> {
-  const { fields } = definition
-  const { payload } = context
-  let outcome: Outcome
+  const { run } = admitted
+  const { onSuccess, finally: last } = definition.fields
+  let outcome: Answer<Outcome>
   let result: unknown
   try {
     result = await run.guard(invoke(definition, context, run, deps))
     const completed = run.transaction === null ? null : await run.transaction.ended()
-    if (completed === null && run.stopReason === 'timeout') throw stopError('timeout', run.lease)
-    if (completed === null && run.departure !== null) throw run.departure
-    const checked = completed === null && fields.output !== null ? await checkedResult(fields.output, result, fields.job) : result
-    if (completed === null && fields.failWhen.length > 0) refuseFailure(checked, fields)
-    // Most jobs do not repeat, and need not wait here.
-    const repeated = completed !== null || opened.identity.repeat === null ? null : await asWritten(opened, run, deps)
-    outcome = completed?.outcome ?? outcomeOfDone(resultText(checked, fields.job, deps), once, repeated, deps)
+    outcome = completed?.outcome ?? outcomeOfReturned(result, definition, admitted, deps)
+    if (outcome instanceof Promise) outcome = await outcome
   } catch (thrown) {
-    outcome = (await run.transaction?.afterwards(thrown)) ?? (await failed(thrown, { definition, opened }, context, run, deps))
+    const afterwards = run.transaction === null ? null : await run.transaction.afterwards(thrown)
+    outcome = afterwards ?? (await failed(thrown, { definition, opened: admitted.opened }, context, run, deps))
   }
-  if (outcome.kind === 'done') {
-    const shown = (run.transaction?.completed ?? { result }).result
-    for (const hook of fields.onSuccess) await quietly(() => hook(shown as never, payload, context), context, deps.clock)
-  }
-  for (const hook of fields.finally) await quietly(() => hook(payload, context), context, deps.clock)
+  if (onSuccess.length > 0 || last.length > 0) await callHooks(outcome, result, definition, context, run, deps)
   return outcome
+}
+
+/** The outcome of a handler that has returned and has not ended its job itself. Most can be told at once. */
+function outcomeOfReturned(
+  result: unknown,
+  definition: JobDefinition,
+  admitted: AdmittedRun,
+  deps: ExecutionDeps,
+): Answer<Outcome> {
+  const { run } = admitted
+  const { output, job } = definition.fields
+  if (run.stopReason === 'timeout') throw stopError('timeout', run.lease)
+  if (run.departure !== null) throw run.departure
+  if (output === null) return outcomeOfResult(result, definition, admitted, deps)
+  return checkedResult(output, result, job).then((checked) => outcomeOfResult(checked, definition, admitted, deps))
+}
+
+function outcomeOfResult(
+  result: unknown,
+  { fields }: JobDefinition,
+  { run, once, opened }: AdmittedRun,
+  deps: ExecutionDeps,
+): Answer<Outcome> {
+  if (fields.failWhen.length > 0) refuseFailure(result, fields)
+  const text = resultText(result, fields.job, deps)
+  // Most jobs do not repeat, and need not wait here.
+  if (opened.identity.repeat === null) return outcomeOfDone(text, once, null, deps)
+  return asWritten(opened, run, deps).then((repeated) => outcomeOfDone(text, once, repeated, deps))
+}
+
+/** Calls the hooks of a job whose outcome is certain. */
+async function callHooks(
+  outcome: Outcome,
+  returned: unknown,
+  { fields }: JobDefinition,
+  context: RunContext,
+  { transaction }: ActiveRun,
+  { clock }: ExecutionDeps,
+): Promise<void> {
+  const { payload } = context
+  if (outcome.kind === 'done') {
+    const result = (transaction?.completed ?? { result: returned }).result
+    for (const hook of fields.onSuccess) await quietly(() => hook(result as never, payload, context), context, clock)
+  }
+  for (const hook of fields.finally) await quietly(() => hook(payload, context), context, clock)
 }
 
 /** Most handlers are called at once, without waiting for anything. */

@@ -167,26 +167,35 @@ export class Runs {
     return new ActiveRun(lease, this.#deps.clock, this.#options.gate, sinceAsked)
   }
 
+  /** Fast path: most runs may begin at once, and settle while others run. */
   #start(run: ActiveRun): void {
     this.#active.add(run)
-    void this.#run(run)
+    const elapsedMs = stopwatch()
+    if (this.#options.isLastChance(run.lease)) return void this.#runAlone(run, elapsedMs)
+    const running = run.mayBegin ? execute(run, this.#execution) : this.#outcomeAfterWaiting(run, false)
+    void running.then((outcome) => {
+      const durationMs = elapsedMs()
+      this.#ended(run, durationMs)
+      this.#settleBeside(run, outcome, durationMs)
+    })
+  }
+
+  #ended(run: ActiveRun, durationMs: number): void {
+    this.#active.delete(run)
+    this.#options.onEnded(run, durationMs)
   }
 
   #runOf(token: string): ActiveRun | undefined {
     return this.running.find(({ lease }) => lease.token === token)
   }
 
-  async #run(run: ActiveRun): Promise<void> {
-    const elapsedMs = stopwatch()
-    const isAlone = this.#options.isLastChance(run.lease)
-    const outcome = await this.#outcomeOf(run, isAlone)
+  /** Until its outcome is written, the death of this worker would be blamed on this job. So nothing else may begin before that. */
+  async #runAlone(run: ActiveRun, elapsedMs: () => number): Promise<void> {
+    const outcome = await this.#outcomeAfterWaiting(run, true)
     const durationMs = elapsedMs()
-    // Until its outcome is written, the death of this worker would be blamed on this job. So nothing else may begin before that.
-    if (isAlone) await this.#settle(run, outcome, durationMs)
-    this.#active.delete(run)
-    this.#options.onEnded(run, durationMs)
-    if (isAlone) this.#options.onSettled()
-    else this.#settleBeside(run, outcome, durationMs)
+    await this.#settle(run, outcome, durationMs)
+    this.#ended(run, durationMs)
+    this.#options.onSettled()
   }
 
   /** Settles while other jobs run. Most ends are plain: no promise is made for each of them. */
@@ -196,11 +205,6 @@ export class Runs {
     const settleMs = this.#deps.observers.isOn ? stopwatch() : null
     if (settlement === null) void this.#settle(run, outcome, durationMs).then(() => this.#options.onSettled())
     else this.#options.settler.settleFor(settlement, new PlainEnd(run, outcome, durationMs, settleMs, this.#answer))
-  }
-
-  /** Fast path: most runs may begin immediately. */
-  #outcomeOf(run: ActiveRun, isAlone: boolean): Promise<Outcome> {
-    return run.mayBegin && !isAlone ? execute(run, this.#execution) : this.#outcomeAfterWaiting(run, isAlone)
   }
 
   /** Does not inspect the job before the lease is certain, because filters and keys are up to the current holder. */
