@@ -13,6 +13,8 @@ export interface WireMeta {
   readonly parent: string | null
   /** Whether it has waited for children, and is handed out again with their results. */
   readonly hasWaited: boolean
+  /** Whether its data was changed after it had finished, and therefore counts instead of its result. */
+  readonly isDataNewer: boolean
 }
 
 export const plainWireMeta: WireMeta = Object.freeze({
@@ -21,6 +23,7 @@ export const plainWireMeta: WireMeta = Object.freeze({
   heldUntil: null,
   parent: null,
   hasWaited: false,
+  isDataNewer: false,
 })
 
 /** The member of `meta` that holds it. Only servers that speak the protocol write it. */
@@ -32,13 +35,14 @@ const farthestDate = 8.64e15
 export function wireMetaOf(meta: Meta): WireMeta {
   const given = meta[wireMember]
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return plainWireMeta
-  const { retryAfter, lastRun, heldUntil, parent, hasWaited } = given as Readonly<Record<string, Json>>
+  const { retryAfter, lastRun, heldUntil, parent, hasWaited, isDataNewer } = given as Readonly<Record<string, Json>>
   return {
     retryAfter: typeof retryAfter === 'string' ? retryAfter : '',
     lastRun: instantOf(lastRun),
     heldUntil: instantOf(heldUntil),
     parent: typeof parent === 'string' ? parent : null,
     hasWaited: hasWaited === true,
+    isDataNewer: isDataNewer === true,
   }
 }
 
@@ -48,13 +52,15 @@ function instantOf(value: Json | undefined): number | null {
 }
 
 /** Writes only members that differ from the default. */
-export function withWireMeta(meta: Meta, { retryAfter, lastRun, heldUntil, parent, hasWaited }: WireMeta): Meta {
+export function withWireMeta(meta: Meta, wire: WireMeta): Meta {
+  const { retryAfter, lastRun, heldUntil, parent, hasWaited, isDataNewer } = wire
   const written = {
     ...(retryAfter !== '' && { retryAfter }),
     ...(lastRun !== null && { lastRun }),
     ...(heldUntil !== null && { heldUntil }),
     ...(parent !== null && { parent }),
     ...(hasWaited && { hasWaited }),
+    ...(isDataNewer && { isDataNewer }),
   }
   const { [wireMember]: _, ...others } = meta
   return Object.keys(written).length === 0 ? others : { ...others, [wireMember]: written }

@@ -16,9 +16,12 @@ async function claiming(
   const { jobs, clock, log } = world()
   const queue = await jobs.served()
   const asked: LeaseRequest[] = []
+  /** Whether the claims are notified of what happens in the queue. */
+  const notified = { isOn: true }
   const { backend } = queue
   const slow = new Proxy(backend, {
     get(target, name) {
+      if (name === 'watch') return (onNews: () => void) => target.watch(() => notified.isOn && onNews())
       if (name === 'settle') return (settlements: readonly Settlement[]) => settle(() => target.settle(settlements))
       if (name === 'lease') {
         return (request: LeaseRequest) => {
@@ -42,7 +45,7 @@ async function claiming(
     const choice = { pattern, names, keys, queues: null, priority: null }
     return claims.take({ ...choice, limit: 1, leaseMs: 30_000, owner: 'me', waitMs: 0, signals: [], ...more })
   }
-  return { backend, clock, log, asked, make, take }
+  return { backend, clock, log, asked, make, take, notified }
 }
 
 test('everybody who does not wait is answered, whoever stands between them', async () => {
@@ -115,6 +118,36 @@ test('who has waited for long is served before those who have just come', async 
   }
   await patient
   expect(served.indexOf('patient')).toBeLessThanOrEqual(1)
+})
+
+test('a job that arrives between two claims goes to whoever came first, whatever they wait for', async () => {
+  let hasJobs = true
+  const { take, make, clock, notified } = await claiming(async (ask, { others }) => {
+    const found = await ask()
+    // The pattern is claimed for first and finds nothing. Then another program makes jobs, and the exact name is claimed for.
+    if (!hasJobs && others?.[0]?.globs[0] === 'x*') {
+      hasJobs = true
+      notified.isOn = false
+      for (let made = 0; made < 4; made++) await make('x1')
+    }
+    return found
+  })
+  const served: string[] = []
+  const wait = async (place: number, pattern: string, more: Partial<ClaimRequest> = {}) => {
+    const leases = await take(pattern, { waitMs: 600_000, ...more })
+    served.push(...leases.map(({ envelope: { job } }) => `${place} ${pattern}: ${job}`))
+  }
+  void wait(1, 'x*')
+  void wait(2, 'x1')
+  void wait(3, 'x*')
+  void wait(4, 'y*')
+  void wait(5, 'x*', { priority: 20 })
+  void wait(6, 'x1')
+  await clock.advance(0)
+  hasJobs = false
+  await make('z')
+  await until(() => served.length === 4)
+  expect(served).toEqual(['1 x*: x1', '2 x1: x1', '3 x*: x1', '6 x1: x1'])
 })
 
 test('one job does not let everybody ask who waits for it', async () => {

@@ -5,7 +5,7 @@ import { asMock, isMock, notMock } from '../jobs/format/job-data.ts'
 import { priorityOf } from '../jobs/format/priorities.ts'
 import { isBasedOn, nextRunOf, repeatOf } from '../jobs/format/repeats.ts'
 import { isPending, isRunning, type WireJob } from '../jobs/format/wire-job.ts'
-import { parseWireTime } from '../jobs/format/wire-times.ts'
+import { parseWireTime, wholeSecond } from '../jobs/format/wire-times.ts'
 import { type JobChanges, serverOwner, type WireQueue } from '../jobs/wire-queue.ts'
 import { leadingInteger } from '../wire/general-headers.ts'
 import { isNumberedOn, jobNumberOf, rawTextOf, requiredText, textOf } from '../wire/parameters.ts'
@@ -33,6 +33,7 @@ export const updateJob: Command = async (request, { jobs }) => {
     const runAt = updatedTime(request, repeat, current, jobs)
     return {
       data: updatedData(data, current),
+      ...(current.state === 'FINISHED' && { meta: { isDataNewer: true } }),
       ...(priority !== undefined && { priority: priorityOf(priority) }),
       ...(repeat !== null && { repeat }),
       ...(isNumberedOn(request, 'shouldClearRepeat') && { repeat: null }),
@@ -135,9 +136,10 @@ async function requeue(job: WireJob, renamedTo: string | null, decrements: boole
   const { record, ownData } = job
   const { store } = jobs.deps.queue.backend
   const count = retryCountOf(ownData)
+  const runAt = wholeSecond(record.createdAt)
   const changes: JobChanges = {
-    runAt: record.createdAt,
-    meta: { heldUntil: null, lastRun: job.lastRun },
+    runAt,
+    meta: { heldUntil: null, lastRun: job.lastRun, isDataNewer: false },
     ...(decrements && count > 0 && { data: withMembers(ownData, { retryAfterCount: count - 1 }) }),
     ...(renamedTo !== null && { job: renamedTo }),
     ...((await waitsOnlyForChildren(job, jobs)) && { unblocks: true }),
@@ -150,7 +152,7 @@ async function requeue(job: WireJob, renamedTo: string | null, decrements: boole
   await jobs.amend(job, changes)
   if (isPending(job)) return
   await store.retry([record.id])
-  await store.amend([{ id: record.id, runAt: record.createdAt }])
+  await store.amend([{ id: record.id, runAt }])
 }
 
 /** A job that comes after others in a workflow must not run before them. */

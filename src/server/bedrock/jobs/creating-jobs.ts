@@ -19,6 +19,8 @@ export interface Wish {
   readonly data?: string | undefined
   readonly firstRun?: string | undefined
   readonly repeat?: string | undefined
+  readonly jobPriority?: string | undefined
+  /** Counts if there is no `jobPriority`. */
   readonly priority?: string | undefined
   readonly unique?: string | undefined
   readonly overwrite?: string | undefined
@@ -40,44 +42,55 @@ export interface NewPlan {
 /** Run time of a held child, which does not run until its parent waits for it. */
 const endOfTime = Date.UTC(9999, 11, 31)
 
-interface Terms {
+/** What is validated before an existing job is looked for. */
+interface Contents {
   readonly data: string
-  readonly repeat: string | null
-  readonly priority: number
   readonly retryAfter: string
-  readonly runAt: number | null
   readonly isMock: boolean
   readonly parent: WireJob | null
 }
 
-/** Validates everything and looks for an existing job. Stores no new job. */
+/** What is validated only if something is going to be stored. */
+interface Terms {
+  readonly repeat: string | null
+  readonly priority: number
+  readonly runAt: number | null
+}
+
+/** Validates everything and looks for an existing job, in the order of the public server. Stores no new job. */
 export async function planJob(wish: Wish, jobs: WireQueue, grant: Grant): Promise<Plan> {
-  const terms = await termsOf(wish, jobs, grant)
+  const contents = await contentsOf(wish, jobs, grant)
   refuseOutside(wish, jobs, grant)
   if (wish.unique === 'true') {
-    const existing = await takenUp(wish, terms, jobs, grant)
+    const existing = await takenUp(wish, contents, jobs, grant)
     if (existing !== null) return { existing }
   }
+  const terms = termsOf(wish, contents, jobs)
   const number = await jobs.deps.numbers.next()
   // Once it has a child, the parent no longer qualifies for the simple ending.
   const held = wish.parent === null ? undefined : jobs.handedOut.get(wish.parent)
   if (held !== undefined) held.isPlain = false
-  const { parent } = terms
+  const { parent } = contents
   const heldBy = parent !== null && isRunning(parent) ? parent.record.id : null
-  return { number, envelope: await sealed(wish, terms, number, jobs), heldBy }
+  return { number, envelope: await sealed(wish, contents, terms, number, jobs), heldBy }
 }
 
-async function termsOf(wish: Wish, jobs: WireQueue, grant: Grant): Promise<Terms> {
+async function contentsOf(wish: Wish, jobs: WireQueue, grant: Grant): Promise<Contents> {
   if (isMockKey(wish.name)) throw new Refusal(402, 'Malformed name')
-  const priority = priorityOf(wish.priority ?? String(defaultWirePriority))
+  if (wish.jobPriority !== undefined) priorityOf(wish.jobPriority)
   const data = newData(wish.data)
   const retryAfter = retryAfterOf(wish.retryAfter)
   const parent = wish.parent === null ? null : await parentOf(wish.parent, jobs, grant)
-  const repeat = repeatOf(wish.repeat, jobs.now)
   const mock = parent === null ? wish.isMock || isMock(data) : isMock(parent.data)
+  return { data: mock ? asMock(data) : notMock(data), retryAfter, isMock: mock, parent }
+}
+
+function termsOf(wish: Wish, { isMock: mock, parent }: Contents, jobs: WireQueue): Terms {
+  const repeat = repeatOf(wish.repeat, jobs.now)
+  const priority = priorityOf(wish.jobPriority ?? wish.priority ?? String(defaultWirePriority))
+  if (parent !== null && parent.record.parent !== null) throw new Refusal(405, 'Cannot create grandchildren')
   const runAt = wish.firstRun === undefined ? null : parseWireTime(wish.firstRun, 'firstRun')
-  const flagged = mock ? asMock(data) : notMock(data)
-  return { data: flagged, repeat: mock ? null : repeat, priority, retryAfter, runAt, isMock: mock, parent }
+  return { repeat: mock ? null : repeat, priority, runAt }
 }
 
 /** A limited token cannot create jobs outside its limits. */
@@ -96,7 +109,6 @@ async function parentOf(number: number, jobs: WireQueue, grant: Grant): Promise<
   const parent = await jobs.look(number)
   if (parent === null || !grant.sees(parent.record)) throw new Refusal(404, 'parentJobID does not exist')
   if (!isRunning(parent) && parent.state !== 'PAUSED') throw new Refusal(405, parentNotRunning)
-  if (parent.record.parent !== null) throw new Refusal(405, 'Cannot create grandchildren')
   if (!grant.may('operate') && !(await hasInHand(parent, grant, jobs))) throw new Refusal(403, 'Forbidden')
   await jobs.verified(parent.record)
   return parent
@@ -112,12 +124,12 @@ async function hasInHand(parent: WireJob, grant: Grant, jobs: WireQueue): Promis
 export const parentNotRunning = 'Can only create child job when parent is RUNNING, RUNQUEUED or PAUSED'
 
 /** The number of the existing job of the same name, updated as the client asked; null if there is none. */
-async function takenUp(wish: Wish, terms: Terms, jobs: WireQueue, grant: Grant): Promise<number | null> {
-  const existing = await sameNamed(terms.isMock ? mockKey(wish.name) : wish.name, jobs)
+async function takenUp(wish: Wish, contents: Contents, jobs: WireQueue, grant: Grant): Promise<number | null> {
+  const existing = await sameNamed(contents.isMock ? mockKey(wish.name) : wish.name, jobs)
   if (existing === null) return null
   const { record } = existing
   if (!grant.sees(record)) throw new Refusal(403, 'Forbidden')
-  const parent = terms.parent?.record.id ?? null
+  const parent = contents.parent?.record.id ?? null
   if (record.parent !== null && record.parent !== parent)
     throw new Refusal(404, 'Trying to create a child that already exists, but it is tied to a different parent')
   const number = record.number ?? (await jobs.deps.numbers.of(record.id))
@@ -125,8 +137,9 @@ async function takenUp(wish: Wish, terms: Terms, jobs: WireQueue, grant: Grant):
   const mayOverwrite = wish.overwrite === undefined || wish.overwrite === '' || wish.overwrite === 'true'
   // With the role `work`, a client may only change jobs that were handed out to it.
   const isOwn = grant.may('operate') || (await isHeldBy(grant, number, jobs))
-  if (isSameData(record.payload, terms.data) || !mayOverwrite || !isOwn) return number
-  const isThere = await jobs.turns.alone(`${number}`, () => overwrite(record.id, terms, jobs))
+  if (isSameData(record.payload, contents.data) || !mayOverwrite || !isOwn) return number
+  const changes = { ...termsOf(wish, contents, jobs), data: contents.data }
+  const isThere = await jobs.turns.alone(`${number}`, () => overwrite(record.id, changes, jobs))
   return isThere ? number : null
 }
 
@@ -136,7 +149,11 @@ async function isHeldBy(grant: Grant, number: number, jobs: WireQueue): Promise<
 }
 
 /** False if the job has ended since it was found. */
-async function overwrite(id: string, { data, repeat, priority }: Terms, jobs: WireQueue): Promise<boolean> {
+async function overwrite(
+  id: string,
+  { data, repeat, priority }: Terms & Pick<Contents, 'data'>,
+  jobs: WireQueue,
+): Promise<boolean> {
   const job = await jobs.byId(id)
   if (job === null) return false
   await jobs.change(job, ({ record: { payload } }) => ({ data: merged(payload, data), repeat, priority }))
@@ -162,8 +179,9 @@ async function sameNamed(job: string, jobs: WireQueue): Promise<WireJob | null> 
   return null
 }
 
-async function sealed(wish: Wish, terms: Terms, number: number, jobs: WireQueue): Promise<Envelope> {
-  const { parent, retryAfter, repeat, data, priority } = terms
+async function sealed(wish: Wish, contents: Contents, terms: Terms, number: number, jobs: WireQueue): Promise<Envelope> {
+  const { parent, retryAfter, data } = contents
+  const { repeat, priority } = terms
   const isHeld = parent !== null && isRunning(parent)
   const runAt = terms.runAt ?? jobs.now
   const meta = withWireMeta(
@@ -180,7 +198,7 @@ async function sealed(wish: Wish, terms: Terms, number: number, jobs: WireQueue)
   }
   try {
     return await jobs.deps.creating.seal({
-      job: terms.isMock ? mockKey(wish.name) : wish.name,
+      job: contents.isMock ? mockKey(wish.name) : wish.name,
       payload: data,
       options,
       repeat,

@@ -8,6 +8,7 @@ import { Refusal } from '../wire/refusal.ts'
 import { refuseLargeData } from './format/given-texts.ts'
 import { isMock } from './format/job-data.ts'
 import { isPending, isRunning, type WireJob } from './format/wire-job.ts'
+import { wholeSecond } from './format/wire-times.ts'
 import type { JobChanges, WireQueue } from './wire-queue.ts'
 
 /** A job that a client has worked on and may end. */
@@ -98,7 +99,7 @@ async function waitFor(
 ): Promise<void> {
   await jobs.amend(job, {
     data,
-    runAt: job.record.startedAt ?? jobs.now,
+    runAt: wholeSecond(job.record.startedAt ?? jobs.now),
     meta: { hasWaited: true, lastRun: job.record.startedAt },
   })
   await jobs.deps.heldChildren.release(children.map(({ record }) => record))

@@ -13,6 +13,8 @@ export interface Narrowing {
 }
 
 export const everyJob: Narrowing = { numbers: null, states: null, names: [], limit: null }
+/** Statements such as `SELECT 1;`, with which clients check the connection, need no jobs at all. */
+const noJob: Narrowing = { ...everyJob, limit: 0 }
 
 const columns = new Set(
   'created jobid state name nextrun lastrun repeat data priority parentjobid retryafter'.split(' ').concat('*'),
@@ -31,6 +33,7 @@ const mostNumbers = 1_000
  */
 export function narrowingOf(sql: string): Narrowing {
   const tokens = sqlTokens(sql)
+  if (tokens !== null && !tokens.some((token) => wordOf(token) === 'jobs')) return noJob
   const statement = tokens === null ? null : partsOf(tokens)
   if (statement === null) return everyJob
   const { selected, conditions, rest } = statement

@@ -31,7 +31,7 @@ function queryText(request: BedrockRequest): string {
   return inMethod ?? textOf(request, 'query') ?? ''
 }
 
-const reading = /^(?:select|with|values|explain)\b/i
+const reading = /^(?:explain\s+(?:query\s+plan\s+)?)?(?:select|with|values)\b/i
 
 function bad(error: string): BedrockReply {
   return { code: 402, text: 'Bad query', headers: { error }, body: error }

@@ -166,7 +166,7 @@ export class Claims {
     const isNothing = request.jobs.length === 0 && request.others == null
     try {
       const { leases, nextAt } = isNothing ? nothing : await this.#lease(request)
-      this.#unwanted = line.serve(leases)
+      this.#unwanted = line.serve(this.#serveEarlier(line, leases))
       await this.#putBackUnwanted()
       line.nextAt = nextAt
       const mayBeMore = leases.length > 0 && nextAt !== null && nextAt <= this.#clock.now()
@@ -177,6 +177,24 @@ export class Claims {
       line.isHopeful = true
       throw thrown
     }
+  }
+
+  /**
+   * Jobs may arrive between the claims for two lines. They go to whoever came first, even if there was nothing for that line a
+   * moment ago. Returns the leases that nobody earlier waits for.
+   */
+  #serveEarlier(claimed: WaitingLine, leases: readonly Lease[]): readonly Lease[] {
+    const isFor = (line: WaitingLine) => (lease: Lease) => line.admits(lease, claimed.demand)
+    let rest = leases
+    while (rest.length > 0) {
+      let first = claimed
+      for (const line of this.#lines.values()) if (line.head < first.head && rest.some(isFor(line))) first = line
+      if (first === claimed) break
+      const share = rest.filter(isFor(first)).slice(0, first.firstWants)
+      first.serve(share)
+      rest = rest.filter((lease) => !share.includes(lease))
+    }
+    return rest
   }
 
   #lease(request: LeaseRequest): Promise<LeaseBatch> {

@@ -29,6 +29,7 @@ export class WaitingLine {
   /** What it waits for, independent of who waits. */
   readonly choice: string
   readonly #waiters = new Set<Waiter>()
+  readonly #isWanted: (name: string) => boolean
   #last = 0
   /** Whether there may be jobs for it. */
   isHopeful = true
@@ -38,6 +39,8 @@ export class WaitingLine {
   constructor(demand: Demand) {
     this.demand = demand
     this.choice = choiceKey(demand)
+    const { names, keys } = demand
+    this.#isWanted = names === null ? keyTest(keys) : (name) => names.includes(name)
   }
 
   get isEmpty(): boolean {
@@ -65,6 +68,11 @@ export class WaitingLine {
     this.#waiters.delete(waiter)
   }
 
+  /** Number of jobs wanted by its first waiter; 0 if it has none. */
+  get firstWants(): number {
+    return this.wantedBefore(0)
+  }
+
   /** Number of jobs wanted by waiters up to this position, but at least what the first one wants. */
   wantedBefore(place: number): number {
     let wanted = 0
@@ -90,8 +98,15 @@ export class WaitingLine {
 
   /** Whether it waits for one of these names. */
   wants(news: readonly string[]): boolean {
-    const { names, keys } = this.demand
-    return names === null ? news.some(keyTest(keys)) : news.some((name) => names.includes(name))
+    return news.some(this.#isWanted)
+  }
+
+  /** Whether a lease that was claimed for another line could have been claimed for this one. */
+  admits({ envelope: { job, queue, priority } }: Lease, { leaseMs, owner }: Demand): boolean {
+    const { demand } = this
+    if (demand.leaseMs !== leaseMs || demand.owner !== owner) return false
+    if (demand.queues !== null && !demand.queues.includes(queue)) return false
+    return (demand.priority === null || demand.priority === priority) && this.#isWanted(job)
   }
 
   /**

@@ -281,6 +281,16 @@ describe('RequeueJobs', () => {
     expect((await ask('FinishJob', { jobID: 1 })).status).toBe('405 Can only retry/finish RUNNING and RUNQUEUED jobs')
   })
 
+  test('their nextRun is when they were created, which is told in whole seconds', async () => {
+    const { ask, clock } = await served({ at: Date.UTC(2026, 0, 1) + 345 })
+    await ask('CreateJob', { name: 'waits' })
+    expect((await ask('QueryJob', { jobID: 1 })).json.nextRun).toBe('2026-01-01 00:00:00.345')
+    await clock.advance(1_000)
+    await ask('RequeueJobs', { jobIDs: 1 })
+    const { created, nextRun } = (await ask('QueryJob', { jobID: 1 })).json
+    expect([created, nextRun]).toEqual(['2026-01-01 00:00:00', '2026-01-01 00:00:00'])
+  })
+
   test('a parent that waits for its children is handed out at once, and waits again when it is finished', async () => {
     const { ask } = await served()
     await ask('CreateJob', { name: 'parent', data: { n: 1 } })
@@ -387,6 +397,38 @@ describe('a parent', () => {
     })
     await ask('FinishJob', { jobID: 1 })
     expect(await states()).toEqual(['gone', 'gone', 'gone'])
+  })
+
+  test('waits with the nextRun that is its lastRun', async () => {
+    const { ask, clock } = await served({ at: Date.UTC(2026, 0, 1) + 345 })
+    await ask('CreateJob', { name: 'parent' })
+    await clock.advance(2_000)
+    await ask('GetJob', { name: 'parent' })
+    await ask('CreateJob', { name: 'child', parentJobID: 1 })
+    await clock.advance(2_000)
+    await ask('FinishJob', { jobID: 1 })
+    const { state, lastRun, nextRun } = (await ask('QueryJob', { jobID: 1 })).json
+    expect([state, lastRun, nextRun]).toEqual(['PAUSED', '2026-01-01 00:00:02', '2026-01-01 00:00:02'])
+  })
+
+  test('is told what was written to a child after that had finished', async () => {
+    const { ask } = await family()
+    await ask('FinishJob', { jobID: 1 })
+    await ask('GetJobs', { name: 'child', numResults: 2 })
+    await ask('FinishJob', { jobID: 2, data: { n: 1, done: true } })
+    await ask('UpdateJob', { jobID: 2, data: { n: 1, checked: true } })
+    expect((await ask('QueryJob', { jobID: 2 })).json).toMatchObject({ state: 'FINISHED', data: { n: 1, checked: true } })
+    await ask('FinishJob', { jobID: 3, data: { n: 2 } })
+    expect((await ask('GetJob', { name: 'parent' })).json.finishedChildJobs).toEqual([
+      { jobID: 2, data: { n: 1, checked: true } },
+      { jobID: 3, data: { n: 2 } },
+    ])
+    // What it finishes with the next time counts again.
+    await ask('RequeueJobs', { jobIDs: 2 })
+    await ask('FinishJob', { jobID: 1 })
+    await ask('GetJob', { name: 'child' })
+    await ask('FinishJob', { jobID: 2, data: { n: 1, again: true } })
+    expect((await ask('QueryJob', { jobID: 2 })).json.data).toEqual({ n: 1, again: true })
   })
 
   test('is not left waiting for ever by a child that fails', async () => {

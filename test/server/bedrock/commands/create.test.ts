@@ -52,6 +52,7 @@ describe('CreateJob', () => {
     [{ name: 'a', priority: 7 }, '402 Invalid priority value'],
     [{ name: 'a', data: '' }, '402 Data is not a valid JSON Object'],
     [{ name: 'a', data: '[]' }, '402 Data is not a valid JSON Object'],
+    [{ name: 'a', data: '{ }' }, '402 Data is not a valid JSON Object'],
     [{ name: 'a', data: '1' }, '402 Data is not a valid JSON Object'],
     [{ name: 'a', data: '{"a":' }, '402 Data is not a valid JSON Object'],
     [{ name: 'a', data: '{"a":1' }, '402 Data is not a valid JSON Object'],
@@ -75,6 +76,34 @@ describe('CreateJob', () => {
     [{ name: 'a', parentJobID: 0 }, '200 OK'],
   ])('%j is answered with %s', async (headers, status) => {
     expect(await (await served()).status('CreateJob', headers)).toBe(status)
+  })
+
+  test('of several faults, the one that the public server finds first is told', async () => {
+    const { ask, status } = await served()
+    const faults = { jobPriority: 1, data: '[]', retryAfter: 'x', parentJobID: 99, repeat: 'x', firstRun: 'x' }
+    const told: string[] = []
+    const left: Record<string, unknown> = { ...faults }
+    for (const fault of Object.keys(faults)) {
+      told.push(await status('CreateJob', { name: 'a', ...left }))
+      delete left[fault]
+    }
+    expect(told).toEqual([
+      '402 Invalid priority value',
+      '402 Data is not a valid JSON Object',
+      '402 Malformed retryAfter',
+      '404 parentJobID does not exist',
+      '402 Malformed repeat',
+      '402 Malformed firstRun',
+    ])
+    // Only a `jobPriority` is looked at before everything else.
+    expect(await status('CreateJob', { name: 'a', priority: 1, repeat: 'x' })).toBe('402 Malformed repeat')
+    await ask('CreateJob', { name: 'parent' })
+    await ask('GetJob', { name: 'parent' })
+    await ask('CreateJob', { name: 'child', parentJobID: 1 })
+    await ask('FinishJob', { jobID: 1 })
+    await ask('GetJob', { name: 'child' })
+    expect(await status('CreateJob', { name: 'a', parentJobID: 2, repeat: 'x' })).toBe('402 Malformed repeat')
+    expect(await status('CreateJob', { name: 'a', parentJobID: 2 })).toBe('405 Cannot create grandchildren')
   })
 
   test('a first run lies in the future until its time has come', async () => {
@@ -155,6 +184,11 @@ describe('a unique job', () => {
     await ask('CreateJob', { name: 'one', data: { a: 1, b: 2 }, repeat: 'FINISHED, +1 DAY' })
     await ask('CreateJob', { name: 'one', unique: true, data: '{"b":2, "a":1}' })
     expect((await ask('QueryJob', { jobID: 1 })).json.repeat).toBe('FINISHED, +1 DAY')
+    // Nothing of the request is stored, so nothing of it is refused.
+    const unused = { name: 'one', unique: true, data: { a: 1, b: 2 }, repeat: 'x', priority: 3, firstRun: 'x' }
+    expect((await ask('CreateJob', unused)).body).toBe('{"jobID":1}')
+    expect((await ask('CreateJob', { ...unused, data: { c: 3 } })).status).toBe('402 Malformed repeat')
+    expect((await ask('QueryJob', { jobID: 1 })).json.data).toEqual({ a: 1, b: 2 })
   })
 })
 

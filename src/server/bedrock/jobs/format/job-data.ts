@@ -3,10 +3,11 @@ import { writeExact } from '../../../../core/text/exact-json.ts'
 import { jsonOf, objectOf, withMembers } from '../../../../envelope/bedrock-data.ts'
 import { Refusal } from '../../wire/refusal.ts'
 
-/** The data of a new job must be an object; the default is an empty one. */
+/** The data of a new job must be an object; the default is an empty one, which has no other spelling. */
 export function newData(text: string | undefined): string {
-  if (text === undefined) return '{}'
-  if (objectOf(text) === null) throw new Refusal(402, 'Data is not a valid JSON Object')
+  if (text === undefined || text === '{}') return '{}'
+  const object = objectOf(text)
+  if (object === null || Object.keys(object).length === 0) throw new Refusal(402, 'Data is not a valid JSON Object')
   return text
 }
 

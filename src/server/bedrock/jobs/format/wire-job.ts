@@ -37,7 +37,7 @@ export interface WireJob {
   readonly priority: number
   /** When it was last handed out; null if never. */
   readonly lastRun: number | null
-  /** The data to show: for a finished child, its result. */
+  /** The data to show: for a finished child its result, unless its data was changed since. */
   readonly data: string
   /** The data in its envelope, which is what the signature covers. Only this may be sealed again, never a stored result. */
   readonly ownData: string
@@ -66,7 +66,7 @@ export function wireJobOf(record: JobRecord): WireJob | null {
     meta,
     priority: wirePriorityOf(record.priority),
     lastRun: record.startedAt ?? meta.lastRun,
-    data: state === 'FINISHED' && record.result !== null ? shownText(record.result) : ownData,
+    data: state === 'FINISHED' && record.result !== null && !meta.isDataNewer ? shownText(record.result) : ownData,
     ownData,
   }
 }

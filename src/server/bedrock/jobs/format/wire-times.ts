@@ -5,7 +5,12 @@ export function wireTime(ms: number): string {
   return new Date(ms).toISOString().slice(0, 19).replace('T', ' ')
 }
 
-/** The same, with milliseconds if there are any. */
+/** The instant as `wireTime` shows it. */
+export function wholeSecond(ms: number): number {
+  return Math.floor(ms / 1_000) * 1_000
+}
+
+/** UTC, with milliseconds if there are any. */
 export function exactWireTime(ms: number): string {
   const text = new Date(ms).toISOString().replace('T', ' ').slice(0, 23)
   return text.endsWith('.000') ? text.slice(0, 19) : text
