@@ -37,6 +37,20 @@ test('it says nothing of what is only in the types', () => {
   expect(JSON.stringify(document)).not.toContain('undefined')
 })
 
+test('it describes how each operation refuses what it does not know', async () => {
+  const { url } = await serving()
+  const undescribed: string[] = []
+  for (const [path, methods] of Object.entries(document.paths)) {
+    for (const [method, { operationId, responses }] of Object.entries(methods)) {
+      const address = `${new URL(url).origin}${path.replaceAll(/\{\w+\}/g, 'x')}?nonsense=1`
+      const { status, body } = await fetch(address, { method: method.toUpperCase() })
+      await body?.cancel()
+      if (responses[status] === undefined || status < 400) undescribed.push(`${operationId}: ${status}`)
+    }
+  }
+  expect(undescribed).toEqual([])
+})
+
 test('the server gives it to whoever may ask', async () => {
   const { ask, url } = await serving()
   expect((await ask('GET', '/openapi.json')).body).toEqual(JSON.parse(JSON.stringify(document)))

@@ -79,6 +79,8 @@ function jsonContent(body: JsonSchema): Document {
 /** The problems that every operation may return in addition to its own. */
 function problemAnswers({ problems, open, body, method }: Operation): Document {
   const always: readonly ProblemKind[] = [
+    // Unknown query parameters are refused everywhere.
+    'invalid-request',
     ...(open ? [] : (['unauthorized', 'forbidden', 'too-many-failures'] as const)),
     ...(body === undefined ? [] : (['malformed-json', 'body-too-large', 'not-json'] as const)),
     ...(method === 'GET' && open ? [] : (['internal-error', 'capability-missing'] as const)),
