@@ -32,7 +32,7 @@ function healthText(
   { colours }: Output,
   now: number,
 ): string {
-  const oldest = oldestReadyAt === null ? '' : `, the oldest since ${relativeTime(Date.parse(oldestReadyAt), now)}`
+  const oldest = oldestReadyAt === null ? '' : `, the oldest became ready ${relativeTime(Date.parse(oldestReadyAt), now)}`
   const facts = `${plural(workers, 'worker')}, ${ready} ready${oldest}, ${running} running, ${dead} dead`
   const lines = findings.map(({ level, text }) =>
     level === 'problem' ? colours.red(`problem: ${visible(text)}`) : colours.yellow(`warning: ${visible(text)}`),

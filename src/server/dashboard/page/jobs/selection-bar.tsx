@@ -34,9 +34,7 @@ export function SelectionBar({ selected, rows, filter, total, onDone, onClear }:
   const run = has ? act : actAll
   return (
     <div class="selection" role="toolbar" aria-label="What to do with jobs">
-      <strong>
-        {has ? `${exact(chosen.length)} selected` : `All ${total === null ? 'that match' : `${exact(total)} that match`}`}
-      </strong>
+      <strong>{has ? `${exact(chosen.length)} selected` : matching(total)}</strong>
       {has && (
         <button type="button" class="plain" onClick={onClear}>
           clear
@@ -59,4 +57,8 @@ export function SelectionBar({ selected, rows, filter, total, onDone, onClear }:
       </button>
     </div>
   )
+}
+
+function matching(total: number | null): string {
+  return total === null ? 'All that match' : total === 1 ? 'The one that matches' : `All ${exact(total)} that match`
 }

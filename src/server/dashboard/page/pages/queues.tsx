@@ -49,7 +49,7 @@ function List() {
                   <th class="num">dead</th>
                   <th class="num">in</th>
                   <th class="num">out</th>
-                  <th>time to empty</th>
+                  <th>empty in</th>
                   <th>limits</th>
                   <th>
                     <span class="visually-hidden">actions</span>
@@ -72,7 +72,7 @@ function List() {
 
 function Row({ queue: row }: { readonly queue: QueueRow }) {
   const { queue, counts, oldestReadyAt, inRate, outRate, paused } = row
-  const limits = limitsText(row)
+  const limits = limitsOf(row)
   // A narrow page leaves out the zeros.
   const number = (state: 'ready' | 'running' | 'scheduled' | 'blocked' | 'dead') => (
     <td class={`num${counts[state] === 0 ? ' none' : state === 'dead' ? ' bad' : ''}`} data-label={state}>
@@ -95,19 +95,19 @@ function Row({ queue: row }: { readonly queue: QueueRow }) {
       {number('scheduled')}
       {number('blocked')}
       {number('dead')}
-      <td class="num" data-label="in">
+      <td class={`num${inRate === null ? ' none' : ''}`} data-label="in">
         {inRate === null ? '–' : perMinute(inRate)}
       </td>
-      <td class="num" data-label="out">
+      <td class={`num${outRate === null ? ' none' : ''}`} data-label="out">
         {outRate === null ? '–' : perMinute(outRate)}
       </td>
-      <td class="wrap" data-label="time to empty">
-        {emptyText(row)}
+      <td class={`wrap${counts.ready === 0 ? ' none' : ''}`} data-label="empty in">
+        {counts.ready === 0 ? <span class="muted">–</span> : emptyText(row)}
       </td>
-      <td class={`wrap${limits === null ? ' none' : ''}`} data-label="limits">
-        {limits ?? <span class="muted">–</span>}
+      <td class={`wrap${limits.length === 0 ? ' none' : ''}`} data-label="limits">
+        {limits.length === 0 ? <span class="muted">–</span> : limits.map((limit) => <div key={limit}>{limit}</div>)}
       </td>
-      <td class="end">{may() && <PauseButton queue={queue} paused={paused} />}</td>
+      <td class="end compact">{may() && <PauseButton queue={queue} paused={paused} />}</td>
     </tr>
   )
 }
@@ -118,9 +118,8 @@ function emptyText({ emptyInMs, growingBy, counts }: QueueRow): string {
   return counts.ready === 0 ? 'empty' : '–'
 }
 
-function limitsText({ concurrency, rate }: QueueRow): string | null {
-  const said = [...(concurrency === null ? [] : [`${concurrency} at once`]), ...(rate === null ? [] : [rate])]
-  return said.length === 0 ? null : said.join(', ')
+function limitsOf({ concurrency, rate }: QueueRow): readonly string[] {
+  return [...(concurrency === null ? [] : [`${concurrency} at once`]), ...(rate === null ? [] : [rate])]
 }
 
 function PauseButton({ queue, paused }: { readonly queue: string; readonly paused: boolean }) {
@@ -130,8 +129,8 @@ function PauseButton({ queue, paused }: { readonly queue: string; readonly pause
       paused ? 'Resumed: workers take its jobs again.' : 'Paused: what runs goes on, nothing new is taken.',
     )
   return (
-    <button type="button" data-key="p" onClick={() => void act()}>
-      <Icon name={paused ? 'play' : 'pause'} /> {paused ? 'Resume' : 'Pause'}
+    <button type="button" data-key="p" title={paused ? 'Resume' : 'Pause'} onClick={() => void act()}>
+      <Icon name={paused ? 'play' : 'pause'} /> <span class="action-word">{paused ? 'Resume' : 'Pause'}</span>
       <span class="visually-hidden"> {visible(queue)}</span>
     </button>
   )
@@ -197,7 +196,7 @@ function Detail({ name }: { readonly name: string }) {
         </div>
         <div class="tile">
           <span class="tile-label">limits</span>
-          <span class="tile-value tile-words">{limitsText(data) ?? 'none'}</span>
+          <span class="tile-value tile-words">{limitsOf(data).join(', ') || 'none'}</span>
         </div>
       </div>
       <div class="grid-2">
