@@ -66,18 +66,24 @@ export class Dispatches implements Dispatcher {
   async dispatch(given: JobDefinition, payload: unknown, options: DispatchOptions): Promise<Run> {
     refuseOtherThanObject(options, given)
     const name = options.backend ?? homeOf(given)
-    if (name === this.#deps.name) return this.#dispatchHere(given, payload, options)
-    return (await this.#named(name)).#dispatchHere(given, payload, here(options))
+    if (name !== this.#deps.name) return (await this.#named(name)).#dispatchHere(given, payload, here(options))
+    return await this.#dispatchHere(given, payload, options)
   }
 
-  async #dispatchHere(given: JobDefinition, payload: unknown, options: DispatchOptions): Promise<Run> {
-    const opened = this.#atHand() ?? (await this.opened())
+  /** Not asynchronous itself, because programs may dispatch very many jobs: it awaits nothing that is at hand. */
+  #dispatchHere(given: JobDefinition, payload: unknown, options: DispatchOptions): Promise<Run> {
+    const opened = this.#atHand()
+    if (opened !== undefined) return this.#dispatchTo(opened, given, payload, options)
+    return this.opened().then((late) => this.#dispatchTo(late, given, payload, options))
+  }
+
+  #dispatchTo(opened: Opened, given: JobDefinition, payload: unknown, options: DispatchOptions): Promise<Run> {
     const definition = this.#deps.registry.complete(given)
     if (definition.fields.aroundDispatch.length === 0) return this.#send({ definition, payload, options }, opened)
-    const runs = await sentThroughMiddleware([{ definition, payload, options }], async (jobs) =>
+    const running = sentThroughMiddleware([{ definition, payload, options }], async (jobs) =>
       Promise.all(jobs.map((job) => this.#send(job, opened))),
     )
-    return runs[0] as Run
+    return running.then((runs) => runs[0] as Run)
   }
 
   /** Dispatches a job whose function is called for this one job, in this process. */

@@ -69,11 +69,19 @@ export class Sending {
     this.#sends = new Batcher(this.#send, largestSend)
   }
 
-  /** If an id is given, the new job has that id and cannot change an existing one instead. */
-  async send(definition: JobDefinition, payload: unknown, options: DispatchOptions, id?: string): Promise<SendReceipt> {
+  /**
+   * If an id is given, the new job has that id and cannot change an existing one instead. Refuses a job by throwing, unless its
+   * payload has to be awaited.
+   */
+  send(definition: JobDefinition, payload: unknown, options: DispatchOptions, id?: string): Promise<SendReceipt> {
     const plan = this.#planOf(definition, options)
-    const writing = writePayload(plan, payload, this.#settings.maxPayloadBytes)
-    const written = writing instanceof Promise ? await writing : writing
+    const written = writePayload(plan, payload, this.#settings.maxPayloadBytes)
+    if (written instanceof Promise) return written.then((late) => this.#sendWritten(plan, late, id))
+    return this.#sendWritten(plan, written, id)
+  }
+
+  #sendWritten(plan: Plan, written: WrittenPayload, id: string | undefined): Promise<SendReceipt> {
+    const { definition } = plan
     refuseUncoordinated(definition, written, this.#backend)
     const changesHolder = written.uniqueKey !== null && mayChangeHolder(plan)
     if (changesHolder && id !== undefined) throw unchangeable(definition)
