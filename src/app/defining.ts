@@ -69,7 +69,7 @@ export abstract class Defining<Added = unknown> {
 
   /** Registers an existing definition under its key. */
   register<Definition extends JobDefinition<never, unknown>>(definition: Definition): Definition {
-    if (definition instanceof JobDefinition) return this.#add(definition)
+    if (definition instanceof JobDefinition) return this.#add(definition.usable())
     throw new TreadleError('DEFINITION_INVALID', `register() takes a JobDefinition, got ${String(definition)}`)
   }
 
@@ -92,8 +92,8 @@ export abstract class Defining<Added = unknown> {
     if (typeof job === 'string') return this.registry.get(job)
     if (job instanceof DescribedJob) return job.toDefinition()
     if (job instanceof JobDefinition) {
-      if (job.fields.handler !== null && !this.registry.has(job.job)) this.#add(job)
-      return job
+      if (job.fields.handler !== null && !this.registry.has(job.job)) this.#add(job.usable())
+      return job.usable()
     }
     if (handlerClassOf(job) !== null) return this.#definitionOfClass(job as HandlerClass<never, unknown>)
     const got = typeof job === 'function' ? `the function ${job.name || 'without a name'}` : String(job)
@@ -105,16 +105,11 @@ export abstract class Defining<Added = unknown> {
 
   /** Looks up the class itself, not its name: two classes with the same name are two jobs. */
   #definitionOfClass(handler: HandlerClass<never, unknown>): JobDefinition {
-    const [known, ...others] = this.registry.jobsOf(handler)
-    const { name } = handler
-    if (others.length > 0) {
-      const keys = [known, ...others].join(', ')
-      throw new TreadleError('JOB_UNKNOWN', `Class ${name} handles several jobs (${keys}): name the one that is meant`)
-    }
+    const known = this.registry.jobOf(handler)
     if (known !== undefined) return this.registry.get(known)
     const key = keyOf(handler)
     if (this.registry.has(key)) {
-      const message = `Class ${name} would be the job "${key}", which has another handler. Give the class a static jobName of its own.`
+      const message = `Class ${handler.name} would be the job "${key}", which has another handler. Give the class a static jobName of its own.`
       throw new TreadleError('JOB_DUPLICATE', message)
     }
     // Validated before it is registered, because it could not be corrected afterwards.

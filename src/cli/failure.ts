@@ -36,7 +36,7 @@ export function failureOf(thrown: unknown): Failure {
   if (thrown instanceof CommanderError) return { code: 'USAGE', message: withoutPrefix(message), exitCode: exitCodes.usage }
   if (thrown instanceof Interrupted) return { code: 'INTERRUPTED', message, exitCode: exitCodes.interrupted }
   if (thrown instanceof TreadleError) return { code: thrown.code, message, exitCode: exitCodeOf(thrown.code) }
-  return { code: codeOf(thrown) ?? 'FAILED', message, exitCode: exitCodes.failed }
+  return { code: 'FAILED', message, exitCode: exitCodes.failed }
 }
 
 export function failureText(
@@ -68,10 +68,4 @@ function exitCodeOf(code: ErrorCode): number {
 
 function withoutPrefix(message: string): string {
   return message.replace(/^error: /, '')
-}
-
-/** Node's own errors, such as ENOENT, carry a code. */
-function codeOf(thrown: unknown): string | undefined {
-  const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined
-  return typeof code === 'string' ? code : undefined
 }

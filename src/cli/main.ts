@@ -3,7 +3,7 @@ import { CommanderError } from 'commander'
 import { systemClock } from '../core/time/clock.ts'
 import { version } from '../core/version.ts'
 import { exitCodes } from './exit-codes.ts'
-import { failureOf, failureText } from './failure.ts'
+import { failureOf, failureText, UsageError } from './failure.ts'
 import { exitOnInterrupt, tolerateClosedPipes } from './working/signals.ts'
 
 const lingerMs = 500
@@ -43,10 +43,11 @@ async function main(args: readonly string[]): Promise<number> {
 
 function tell(thrown: unknown, args: readonly string[]): number {
   // Commander also throws after printing a help text or the version; there is nothing left to print then.
-  if (thrown instanceof CommanderError && thrown.code === 'commander.help' && thrown.exitCode !== 0) return exitCodes.usage
-  if (thrown instanceof CommanderError && thrown.exitCode === 0) return exitCodes.ok
-  const failure = failureOf(thrown)
   const options = { json: args.includes('--json'), verbose: args.includes('--verbose') }
+  if (thrown instanceof CommanderError && thrown.exitCode === 0) return exitCodes.ok
+  const isHelp = thrown instanceof CommanderError && thrown.code === 'commander.help'
+  if (isHelp && !options.json) return exitCodes.usage
+  const failure = failureOf(isHelp ? new UsageError('a command is missing; "treadle help" lists them') : thrown)
   process.stderr.write(`${failureText(failure, thrown, options)}\n`)
   return failure.exitCode
 }

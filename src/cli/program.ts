@@ -46,7 +46,7 @@ import { exitCodesHelp } from './exit-codes.ts'
 
 /** The whole command line. Errors are thrown, never printed here: the caller prints them in one format. */
 export function treadleProgram(): Command {
-  const program = new Command('treadle')
+  const program: Command = new Command('treadle')
     .description('Background jobs and cron on the database you already have.')
     .usage('<command> [options]')
     .version(version, '-V, --version', 'print the version')
@@ -58,7 +58,7 @@ export function treadleProgram(): Command {
     .option('--no-color', 'disable colours (NO_COLOR works too)')
     .option('--verbose', 'print the stack trace of an error')
     .configureHelp({ showGlobalOptions: true })
-    .configureOutput({ outputError: () => {} })
+    .configureOutput({ outputError: () => {}, writeErr: (text) => program.opts().json !== true && process.stderr.write(text) })
     .exitOverride()
     .showSuggestionAfterError()
     .helpCommand(false)

@@ -27,6 +27,7 @@ export function nearest(name: string, known: readonly string[]): string | undefi
 
 /** One letter added, removed or changed, two letters swapped, or one name a prefix of the other. */
 function isNear(a: string, b: string): boolean {
+  if (Math.min(a.length, b.length) < 2) return a === b
   if (a === b || (a.length >= 3 && b.startsWith(a)) || (b.length >= 3 && a.startsWith(b))) return true
   if (Math.abs(a.length - b.length) > 1) return false
   let start = 0
@@ -35,4 +36,14 @@ function isNear(a: string, b: string): boolean {
   const restB = b.slice(start)
   const swapped = restA[0] === restB[1] && restA[1] === restB[0] && restA.slice(2) === restB.slice(2)
   return restA.slice(1) === restB || restA === restB.slice(1) || restA.slice(1) === restB.slice(1) || swapped
+}
+
+const mostListed = 50
+
+/** What there is, for an error message about a name that there is not: the one that was probably meant, and a list. */
+export function whatThereIs(name: string, known: readonly string[], what: string): string {
+  const near = nearest(name, known)
+  const meant = near === undefined ? '' : `Did you mean "${near}"? `
+  const listed = known.slice(0, mostListed).join(', ') || 'none'
+  return `${meant}${what}: ${listed}${known.length > mostListed ? ` and ${known.length - mostListed} more` : ''}`
 }

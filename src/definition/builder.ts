@@ -24,9 +24,9 @@ import { type UniquenessWords, uniquenessWords } from './words/uniqueness-words.
 import type { SaidOfJob } from './words/word-table.ts'
 import { type WorkflowWords, workflowWords } from './words/workflow-words.ts'
 
-/** All builder methods that configure a job. */
-export interface JobWords<Input, Result, Payload>
-  extends DescriptionWords<Input>,
+/** The builder methods that configure a job, except `args`, which also changes what a dispatch takes. */
+export interface JobWords<Result, Payload>
+  extends DescriptionWords,
     RetryWords<Result>,
     LimitWords<Payload>,
     UniquenessWords<Payload>,
@@ -39,8 +39,10 @@ export interface JobWords<Input, Result, Payload>
  * Configures a job with chained calls until it is first used; later changes throw `DEFINITION_FROZEN`. `Input` is what a dispatch
  * accepts and `Payload` is what the handler receives; they differ only if a schema transforms the payload.
  */
-export interface JobBuilder<Input = unknown, Result = unknown, Payload = Input> extends JobWords<Input, Result, Payload> {
+export interface JobBuilder<Input = unknown, Result = unknown, Payload = Input> extends JobWords<Result, Payload> {
   readonly job: string
+  /** The payload of scheduled runs, and of dispatches without one. */
+  args(payload: Input): JobBuilder<Input | undefined, Result, Payload>
   /** Returns the finished definition and freezes the builder. */
   toDefinition(): JobDefinition<Input, Awaited<Result>>
   dispatch(...args: DispatchArguments<Input>): Promise<Run<Awaited<Result>>>
@@ -61,6 +63,7 @@ type Meaning = (said: SaidOfJob, ...args: readonly unknown[]) => Changes
 const meanings = new Map(
   Object.entries({
     ...descriptionWords,
+    args: (_: SaidOfJob, args: unknown) => ({ args }),
     ...retryWords,
     ...limitWords,
     ...uniquenessWords,
@@ -70,8 +73,7 @@ const meanings = new Map(
   }),
 ) as Map<string, Meaning>
 
-const Spoken = speaking([...meanings.keys(), ...scheduleWordNames]) as abstract new <Input, Result, Payload>() => JobWords<
-  Input,
+const Spoken = speaking([...meanings.keys(), ...scheduleWordNames]) as abstract new <Result, Payload>() => JobWords<
   Result,
   Payload
 > &
@@ -79,10 +81,11 @@ const Spoken = speaking([...meanings.keys(), ...scheduleWordNames]) as abstract 
 
 /** The implementation of `JobBuilder`, which is the part that users see. */
 export class DescribedJob<Input = unknown, Result = unknown, Payload = Input>
-  extends Spoken<Input, Result, Payload>
+  extends Spoken<Result, Payload>
   implements JobBuilder<Input, Result, Payload>
 {
   readonly job: string
+  declare args: JobBuilder<Input, Result, Payload>['args']
   /** The handler class; null if the handler is a function. */
   readonly handlerClass: unknown
   readonly #dispatcher: Dispatcher
@@ -107,7 +110,7 @@ export class DescribedJob<Input = unknown, Result = unknown, Payload = Input>
   }
 
   toDefinition(): JobDefinition<Input, Awaited<Result>> {
-    this.#definition ??= new JobDefinition({ ...this.#said, ...this.#saidSchedule() })
+    this.#definition ??= new JobDefinition<Input, Awaited<Result>>({ ...this.#said, ...this.#saidSchedule() }).usable()
     return this.#definition
   }
 

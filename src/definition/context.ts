@@ -1,7 +1,7 @@
 import type { Json } from '../core/text/json.ts'
 import type { Duration } from '../core/time/duration.ts'
 import type { Run } from './dispatching/run.ts'
-import type { ChildArguments, ChildOptions, ChildOutcome, LinkOutcome, Steppable } from './dispatching/workflow.ts'
+import type { ChildArguments, ChildOptions, ChildOutcome, DefinedJob, LinkOutcome, Steppable } from './dispatching/workflow.ts'
 import type { JobLogger, LogMethod } from './job-logger.ts'
 import type { CallerTransaction, SqliteConnection } from './transactions/caller-transaction.ts'
 import type { WorkTransaction } from './transactions/sql-transaction.ts'
@@ -55,6 +55,7 @@ export interface JobContext<Payload = unknown> {
    * children of that name.
    */
   dispatchChild<Input, Result>(job: Steppable<Input, Result>, ...args: ChildArguments<Input>): Promise<Run<Result>>
+  dispatchChild<Input, Result>(job: DefinedJob<Input, Result>, ...args: ChildArguments<Input>): Promise<Run<Result>>
   dispatchChild(job: string, payload?: unknown, options?: ChildOptions): Promise<Run>
   /**
    * The outcomes of this job's children, in the order in which they were dispatched. If any child is still unfinished, this ends

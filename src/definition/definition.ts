@@ -1,3 +1,4 @@
+import { TreadleError } from '../core/errors.ts'
 import { suggestion } from '../core/options.ts'
 import { shown } from '../core/text/shown.ts'
 import { type Duration, parseDuration } from '../core/time/duration.ts'
@@ -13,26 +14,28 @@ import {
 } from '../scheduling/misfire.ts'
 import { describedSchedule, type ScheduleExpression } from '../scheduling/saying/expression.ts'
 import type { Schedule } from '../scheduling/schedule.ts'
+import { shapeProblems } from './field-shapes.ts'
 import { type DefinitionFields, definitionDefaults, type Keep } from './fields.ts'
-import { type Changes, givenValues, saidAlso } from './given-values.ts'
+import { type Changes, checkArgs, givenValues, saidAlso } from './given-values.ts'
 import { type Handler, handlerClassOf, handlerFunction, restricted } from './handler.ts'
 import { type Meta, metaProblem, travellingMeta } from './meta.ts'
-import { backendNameProblem, jobNameProblem, keyProblem, queueProblem, refuse } from './names.ts'
+import { backendNameProblem, jobNameProblem, keyProblem, queueProblem, refuse, switchProblem } from './names.ts'
 import { type DeliveryMode, deliveryProblems } from './policies/delivery.ts'
-import { type Dependency, dependencyProblem } from './policies/dependency.ts'
+import { type Dependency, dependencyOf, dependencyProblem, type JobReference } from './policies/dependency.ts'
 import { type Grouping, groupingProblems } from './policies/grouping.ts'
-import { type Isolation, isolationProblems } from './policies/isolation.ts'
-import { concurrencyOf, type Overlap, overlapOf, overlapProblems } from './policies/overlap.ts'
+import { type IsolateKind, type IsolateOptions, type Isolation, isolationOf, isolationProblems } from './policies/isolation.ts'
+import { concurrencyOf, type Overlap, overlapOf, overlapProblems, unscheduledProblem } from './policies/overlap.ts'
 import { type Priority, priorityNumber, priorityProblem } from './policies/priority.ts'
 import { type RateLimit, rateProblem } from './policies/rate.ts'
 import type { Backoff, BackoffFunction, RetryPolicy } from './policies/retry.ts'
-import { type KeyOf, type Uniqueness, unique, uniquenessProblems } from './policies/uniqueness.ts'
+import { type KeyOf, keyMaker, type Uniqueness, unique, uniquenessProblems } from './policies/uniqueness.ts'
 import { completeFields, noRules, type ProgramRules, type SaidFields } from './program-rules.ts'
 import { storedKey, storedPrefix } from './recurrence.ts'
 import { distinctTags, type Tags, tagsProblem } from './tags.ts'
-import { descriptionWords } from './words/description-words.ts'
+import { descriptionWords, type KeepOptions } from './words/description-words.ts'
 import { limitWords } from './words/limit-words.ts'
 import { retryWords } from './words/retry-words.ts'
+import { uniquenessWords } from './words/uniqueness-words.ts'
 
 export { type DefinitionFields, definitionDefaults, type Filter, type FilterContext, type Keep } from './fields.ts'
 
@@ -59,10 +62,13 @@ export class JobDefinition<Input = unknown, Result = unknown> {
 
   /** Completes the fields with the rules of its program, if it has one. */
   constructor(given: GivenFields, rules: ProgramRules = noRules) {
+    if (typeof given !== 'object' || given === null) throw notFields(given)
     refuse(`Job ${JSON.stringify(given.job)}`, unknownFields(given))
     this.#said = saidFields(given)
     const fields = completeFields(this.#said, rules)
+    refuse(`Job ${JSON.stringify(fields.job)}`, shapeProblems(fields))
     refuse(`Job ${JSON.stringify(fields.job)}`, problemsOf(fields))
+    checkArgs(fields.args, fields.job)
     const { meta, tags } = fields
     this.fields = Object.freeze({
       ...fields,
@@ -70,6 +76,12 @@ export class JobDefinition<Input = unknown, Result = unknown> {
       tags: tags === definitionDefaults.tags ? tags : distinctTags(tags),
     })
     Object.freeze(this)
+  }
+
+  /** Returns itself if it is ready for use. Throws if it says something about the runs of a schedule, and has none. */
+  usable(): this {
+    refuse(`Job ${JSON.stringify(this.job)}`, [unscheduledProblem(this.fields)])
+    return this
   }
 
   /** Whether the field was set on this job, and is not a default. */
@@ -141,8 +153,9 @@ export class JobDefinition<Input = unknown, Result = unknown> {
     return this.with({ job, name: this.says('name') ? this.fields.name : undefined })
   }
 
-  withName(name: string): JobDefinition<Input, Result> {
-    return this.with({ name })
+  /** Null is its key. */
+  withName(name: string | null): JobDefinition<Input, Result> {
+    return this.with(descriptionWords.named(this.#said, name))
   }
 
   /** Null uses the program's default. */
@@ -186,8 +199,9 @@ export class JobDefinition<Input = unknown, Result = unknown> {
     return this.with({ maxRunningTimeMs: time === null ? null : parseDuration(time, 'maxRunningTime') })
   }
 
-  withIsolation(isolation: Isolation | null): JobDefinition<Input, Result> {
-    return this.with({ isolation })
+  /** As the builder's `isolate()`, or the isolation of another definition. */
+  withIsolation(isolation: IsolateKind | Isolation | null, options: IsolateOptions = {}): JobDefinition<Input, Result> {
+    return this.with({ isolation: typeof isolation === 'string' ? isolationOf(this.job, isolation, options) : isolation })
   }
 
   withConcurrency(concurrency: number | null): JobDefinition<Input, Result> {
@@ -203,16 +217,18 @@ export class JobDefinition<Input = unknown, Result = unknown> {
   }
 
   withSingleInstance(singleInstance = true): JobDefinition<Input, Result> {
+    refuse(`Job ${JSON.stringify(this.job)}`, [switchProblem(singleInstance, 'singleInstance')])
     return this.with({ concurrency: singleInstance ? 1 : null })
   }
 
-  /** A function alone computes keys that are held until the job has ended. */
-  withUnique(given: KeyOf | Uniqueness | null): JobDefinition<Input, Result> {
-    return this.with({ unique: typeof given === 'function' ? unique(given) : given })
+  /** A key alone is held until the job has ended. */
+  withUnique(given: string | KeyOf | Uniqueness | null): JobDefinition<Input, Result> {
+    const isKey = typeof given === 'string' || typeof given === 'function'
+    return this.with({ unique: isKey ? unique(keyMaker(given, 'unique', `Job "${this.job}"`)) : given })
   }
 
   withIdempotencyKey(key: string | KeyOf | null): JobDefinition<Input, Result> {
-    return this.with({ idempotencyKey: typeof key === 'string' ? () => key : key })
+    return this.with(uniquenessWords.idempotencyKey(this.#said, key))
   }
 
   withDelivery(delivery: DeliveryMode): JobDefinition<Input, Result> {
@@ -256,12 +272,12 @@ export class JobDefinition<Input = unknown, Result = unknown> {
     return this.with({ misfire: isPolicy ? misfire : misfirePolicy(misfire as MisfireKind, options) })
   }
 
-  withAfter(...after: readonly string[]): JobDefinition<Input, Result> {
-    return this.with({ after })
+  withAfter(...after: readonly OneOrMore<JobReference>[]): JobDefinition<Input, Result> {
+    return this.with({ after: after.flat().map((each) => dependencyOf(each).job) })
   }
 
-  withDependsOn(...dependsOn: readonly (string | Dependency)[]): JobDefinition<Input, Result> {
-    return this.with({ dependsOn: dependsOn.map((each) => (typeof each === 'string' ? { job: each, onFailure: 'skip' } : each)) })
+  withDependsOn(...dependsOn: readonly OneOrMore<JobReference | Dependency>[]): JobDefinition<Input, Result> {
+    return this.with({ dependsOn: dependsOn.flat().map(dependencyOf) })
   }
 
   withEnvironments(...environments: readonly (string | readonly string[])[]): JobDefinition<Input, Result> {
@@ -280,16 +296,23 @@ export class JobDefinition<Input = unknown, Result = unknown> {
     return this.with({ tags: tags.flat() })
   }
 
-  withArgs(args: Input): JobDefinition<Input, Result> {
+  withArgs(args: Input): JobDefinition<Input | undefined, Result> {
     return this.with({ args })
   }
 
-  withKeep(keep: Partial<Keep>): JobDefinition<Input, Result> {
-    return this.with({ keep })
+  withKeep(keep: KeepOptions): JobDefinition<Input, Result> {
+    return this.with(descriptionWords.keep(this.#said, keep))
   }
 }
 
 const fieldNames = ['job', 'name', 'handler', ...Object.keys(definitionDefaults)]
+
+type OneOrMore<Value> = Value | readonly Value[]
+
+function notFields(given: unknown): TreadleError {
+  const message = `A definition is made of its fields, such as new JobDefinition({ job: 'report', handler }), got ${shown(given)}`
+  return new TreadleError('DEFINITION_INVALID', message)
+}
 
 /** A misspelt field would be ignored in silence. */
 function unknownFields(given: GivenFields): readonly string[] {

@@ -29,17 +29,26 @@ const isShared = new Set<string>(['input', 'output', 'schedule'] satisfies (keyo
 
 /**
  * A frozen copy, as the handler will read it; independent of the caller's object. Values that cannot be serialized are returned
- * as they are, and rejected when they are dispatched.
+ * as they are, and rejected when they are used.
  */
 export function writtenArgs(args: unknown): unknown {
   if (typeof args !== 'object' || args === null || written.has(args)) return args
   try {
-    const copy: object = frozenCopy(JSON.parse(toJson(args, { what: 'args', maxBytes: Number.POSITIVE_INFINITY })))
+    const copy: object = frozenCopy(JSON.parse(textOf(args)))
     written.add(copy)
     return copy
   } catch {
     return args
   }
+}
+
+/** Throws if the value cannot be serialized, which a schedule would notice only when it is due. */
+export function checkArgs(args: unknown, job: string): void {
+  if (typeof args !== 'object' || args === null || !written.has(args)) textOf(args, `payload that args() gives "${job}"`)
+}
+
+function textOf(args: unknown, what = 'args'): string {
+  return toJson(args, { what, maxBytes: Number.POSITIVE_INFINITY })
 }
 
 /** Copies already made, so that they are not copied again at every step of building a definition. */

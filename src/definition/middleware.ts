@@ -21,11 +21,11 @@ export interface DispatchRequest {
   readonly options: DispatchOptions
 }
 
+/** What a middleware replaces of a dispatch. */
+export type DispatchChanges = Partial<Pick<DispatchRequest, 'payload' | 'options'>>
+
 /** Wraps dispatches. `next` accepts a replacement payload or options, and must be called for each job. */
-export type DispatchMiddleware = (
-  request: DispatchRequest,
-  next: (changes?: Partial<Pick<DispatchRequest, 'payload' | 'options'>>) => Promise<Run>,
-) => Promise<Run>
+export type DispatchMiddleware = (request: DispatchRequest, next: (changes?: DispatchChanges) => Promise<Run>) => Promise<Run>
 
 /** Middleware around the runs or the dispatches of jobs; see `jobs.use`. */
 export interface Middleware<Added extends object = object> {

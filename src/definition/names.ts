@@ -41,6 +41,10 @@ export function functionProblem(value: unknown, what: string): string | undefine
   return typeof value === 'function' ? undefined : `${what} must be given a function, got ${shown(value)}`
 }
 
+export function switchProblem(value: unknown, what: string): string | undefined {
+  return typeof value === 'boolean' ? undefined : `${what} must be true or false, got ${shown(value)}`
+}
+
 /** Throws one error that lists every problem of a definition or a dispatch. */
 export function refuse(subject: string, problems: readonly (string | undefined)[]): void {
   const found = problems.filter((problem) => problem !== undefined)

@@ -1,6 +1,8 @@
 import { messageOf, TreadleError } from '../core/errors.ts'
+import { whatThereIs } from '../core/options.ts'
 import type { JobDefinition } from './definition.ts'
 import { type DefinitionPlace, type Repetition, repetitionOf } from './definition-place.ts'
+import { classKey, type HandlerClass, handlerClassOf } from './handler.ts'
 import { dependencyProblems } from './policies/dependencies.ts'
 import { noRules, type ProgramRules } from './program-rules.ts'
 
@@ -68,11 +70,26 @@ export class Registry {
     return this.#byClass.get(handlerClass) ?? []
   }
 
+  /** The key of a job given by its key, its builder, its definition or its class; undefined if it is none of them. */
+  nameOf(given: unknown): unknown {
+    if (typeof given === 'string') return given
+    const handler = handlerClassOf(given)
+    return handler === null ? Object(given).job : (this.jobOf(handler) ?? classKey(handler))
+  }
+
+  /** The key of the one job that a class handles; undefined if it handles none. */
+  jobOf(handler: HandlerClass<never, unknown>): string | undefined {
+    const [known, ...others] = this.jobsOf(handler)
+    if (others.length === 0) return known
+    const keys = [known, ...others].join(', ')
+    throw new TreadleError('JOB_UNKNOWN', `Class ${handler.name} handles several jobs (${keys}): name the one that is meant`)
+  }
+
   get(job: string): JobDefinition {
     const found = this.find(job)
     if (found !== undefined) return found
-    const known = [...this.#described.keys()].join(', ') || 'none'
-    throw new TreadleError('JOB_UNKNOWN', `No job is defined as "${job}". Defined here: ${known}`)
+    const known = whatThereIs(job, [...this.#described.keys()], 'Defined here')
+    throw new TreadleError('JOB_UNKNOWN', `No job is defined as "${job}". ${known}`)
   }
 
   find(job: string): JobDefinition | undefined {

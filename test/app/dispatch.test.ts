@@ -37,6 +37,21 @@ describe('a dispatch', () => {
     expect(await backend.store.list({ limit: 10 })).toHaveLength(2)
   })
 
+  it('has no payload where undefined stands before the options', async () => {
+    const { jobs, record } = world()
+    const tick = jobs.define('tick', (_?: { n: number }) => {})
+    const counted = jobs.define('counted', (_?: { n: number }) => {}).args({ n: 1 })
+    const runs = [
+      await tick.dispatch(undefined, { priority: 9 }),
+      await counted.dispatch(undefined, { priority: 9 }),
+      await counted.delay('1h').dispatch(undefined, {}),
+      await jobs.dispatch('counted', undefined, { priority: 9 }),
+      ...(await jobs.chain([counted.step(undefined, { priority: 9 })])).runs,
+    ]
+    const payloads = await Promise.all(runs.map(async (run) => (await record(run)).payload))
+    expect(payloads).toEqual(['null', ...Array(4).fill('{"n":1}')])
+  })
+
   it('takes options for this dispatch alone', async () => {
     const { jobs, record } = world()
     const job = jobs.define('mail', async () => {}).meta({ tenant: 'acme', region: 'eu' })
@@ -172,7 +187,7 @@ describe('a dispatch', () => {
   it('of a job that nobody defined is refused with those that are', async () => {
     const { jobs } = world()
     jobs.define('mail', async () => {})
-    await expect(jobs.dispatch('mial')).rejects.toThrow('No job is defined as "mial". Defined here: mail')
+    await expect(jobs.dispatch('mial')).rejects.toThrow('No job is defined as "mial". Did you mean "mail"? Defined here: mail')
     await expect(jobs.args({}).dispatch('mial')).rejects.toThrow(expect.objectContaining({ code: 'JOB_UNKNOWN' }))
     await expect(jobs.dispatchMany('mial', [])).rejects.toThrow(expect.objectContaining({ code: 'JOB_UNKNOWN' }))
   })

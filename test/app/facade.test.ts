@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, expectTypeOf, it } from 'vitest'
+import type { Run } from '../../src/definition/dispatching/run.ts'
 import { openMemory } from '../../src/engines/memory/index.ts'
 import type { WholeBackend } from '../../src/queue/contract/contract.ts'
 import { ManualClock } from '../../src/testing/manual-clock.ts'
@@ -36,6 +37,27 @@ describe('J7: a dispatch that names its job last', () => {
       ['Greet', 'default', 5],
       ['greet', 'fast', 5],
     ])
+  })
+
+  it('Z2: takes a function as the handler of this one job, with the payload and the time of the draft', async () => {
+    const { jobs, clock, record } = world()
+    const runs = [
+      await jobs.args({ name: 'Ada' }).dispatch('upload', ({ name }) => `${name} is uploaded`),
+      await jobs.delay('1h').dispatch('upload', () => 'an hour later'),
+      await jobs
+        .at(null)
+        .args({ name: 'Bob' })
+        .delay('1m')
+        .dispatch('upload', ({ name }) => name.length, { priority: 9 }),
+    ] as const
+    expectTypeOf(runs[2]).toEqualTypeOf<Run<number>>()
+    expect((await record(runs[2])).priority).toBe(9)
+    for (const time of [0, 60_000, 3_600_000]) {
+      await clock.advance(time)
+      await jobs.run()
+    }
+    expect(await Promise.all(runs.map((run) => run.result()))).toEqual(['Ada is uploaded', 'an hour later', 3])
+    expect(jobs.has('upload')).toBe(false)
   })
 
   it('can be used again: nothing of it is changed', async () => {

@@ -30,6 +30,18 @@ describe('Z1: a job that is named by its class', () => {
     expect(await run.result()).toBe('report 5')
   })
 
+  it('gives its name to a schedule that is created at run time', async () => {
+    const { jobs } = world()
+    jobs.define('monthly-report', SendReport)
+    const made = await jobs.schedules.upsert('acme', { job: SendReport, payload: { month: 5 }, cron: '@monthly' })
+    expect(made).toMatchObject({ job: 'monthly-report', payload: { month: 5 }, state: 'active' })
+    // @ts-expect-error: the class takes a month
+    await jobs.schedules.upsert('acme', { job: SendReport, payload: { year: 5 }, cron: '@monthly' })
+    jobs.define('yearly-report', SendReport)
+    const unclear = jobs.schedules.upsert('acme', { job: SendReport, payload: { month: 5 }, cron: '@yearly' })
+    await expect(unclear).rejects.toThrow('Class SendReport handles several jobs (monthly-report, yearly-report)')
+  })
+
   it('J11: needs no definition', async () => {
     const { jobs } = world()
     const run = await jobs.dispatch(SendReport, { month: 6 })

@@ -133,6 +133,21 @@ describe('middleware around handlers', () => {
 })
 
 describe('middleware around dispatches', () => {
+  it('may pass on a payload that was not given', async () => {
+    const { jobs, record } = world()
+    jobs.use({ dispatch: ({ payload, options }, next) => next({ payload, options }) })
+    const mail = jobs.define('mail', (_: { to: string }) => {}).args({ to: 'ada' })
+    expect((await record(await mail.dispatch())).payload).toBe('{"to":"ada"}')
+    expect((await record(await jobs.dispatch('mail', null))).payload).toBe('null')
+  })
+
+  it('is refused if it replaces something else', async () => {
+    const { jobs } = world()
+    jobs.use({ dispatch: (_, next) => next({ option: { delay: '1h' } } as never) })
+    const refused = jobs.define('mail', () => {}).dispatch()
+    await expect(refused).rejects.toThrow('unknown option "option", did you mean "options"?')
+  })
+
   it('may change the payload and the options of every way to dispatch', async () => {
     const { jobs, record } = world()
     jobs.use({

@@ -50,6 +50,18 @@ export default jobs.define('many', async () => jobs.declare('other').dispatchMan
     expect(await project.json(['list', '--job', 'other'])).toEqual([])
   })
 
+  it('a job may be a pattern, and narrows what a filter finds', async () => {
+    const project = new HostedProject(jobFiles)
+    for (const job of ['mail-welcome', 'mail-bye', 'report']) await project.call(['send', job, '--force'])
+    const listed = (await project.json(['list', '--job', 'mail-*'])) as readonly { readonly job: string }[]
+    expect(listed.map(({ job }) => job)).toEqual(['mail-bye', 'mail-welcome'])
+    expect(await project.json(['list', '--job', 'mail-*', '--where', '-job:mail-bye'])).toHaveLength(1)
+    expect(await project.json(['cancel', '--all', '--job', 'mail-*', '--dry-run'])).toEqual({ matching: 2 })
+    expect(await project.json(['cancel', '--all', '--job', 'mail-*', '--yes'])).toEqual({ cancelled: 2, left: {} })
+    expect(await project.json(['list', '--state', 'ready'])).toHaveLength(1)
+    expect((await project.call(['pause', '--job', 'mail-x*'])).err).toContain('A pattern pauses nothing')
+  })
+
   it('a filter may name the states of the jobs that are put back', async () => {
     const project = new HostedProject(jobFiles)
     const id = await send(project, '--tag', 'vip', '--delay', '1h')

@@ -94,6 +94,14 @@ describe('treadle send, run, list, show', () => {
     }
   })
 
+  it('says how often a job is retried and how long an attempt may take', async () => {
+    const project = new HostedProject(jobFiles)
+    const { id } = (await project.json(['send', 'elsewhere', '--force', '--retries', '4', '--timeout', '90s'])) as Sent
+    expect(await project.json(['show', id])).toMatchObject({ maxRetries: 4, timeoutMs: 90_000 })
+    const typo = (await project.call(['send', 'ad'])).err
+    expect(typo).toContain('No job is defined as "ad". Did you mean "add"? Defined here: add, flaky')
+  })
+
   it('a job of another program is sent only when that is said', async () => {
     const project = new HostedProject(jobFiles)
     const refused = await project.call(['send', 'elsewhere'])

@@ -77,6 +77,8 @@ describe('wrong usage ends with 2 and one line', () => {
     [['dead', 'replay', 'x', '--job', 'y'], 'go with --all'],
     [['dead', 'purge'], 'this deletes jobs permanently: add --yes'],
     [['dead', 'foo'], "unknown command 'foo'"],
+    [['import', 'nope'], 'nope cannot be read: ENOENT'],
+    [['send', 'add', '--retries', '-1'], 'It must be a whole number from 0 to 1000.'],
     [['help', 'foo'], "unknown command 'foo'"],
   ])('treadle %j', async (args, message) => {
     const thrown = await treadleProgram()
@@ -101,6 +103,39 @@ describe('wrong usage ends with 2 and one line', () => {
       .parseAsync(['next', expression], { from: 'user' })
       .catch((error: unknown) => error)
     expect(failureOf(thrown)).toEqual({ code: 'SCHEDULE_INVALID', exitCode: 2, message: expect.stringContaining(message) })
+  })
+
+  it('of a schedule to store, before the queue is opened', async () => {
+    const said = [
+      ['--cron', '* * * *'],
+      ['--every', '100ms'],
+      ['--repeat', 'FINISHED, START OF DAY'],
+    ]
+    for (const words of said) {
+      const thrown = await treadleProgram()
+        .parseAsync(['schedules', 'set', 'acme', '--job', 'add', ...words, '--url', 'sqlite:nowhere/nothing.db'], {
+          from: 'user',
+        })
+        .catch((error: unknown) => error)
+      expect(failureOf(thrown)).toMatchObject({ code: 'SCHEDULE_INVALID', exitCode: 2 })
+    }
+  })
+
+  it('of a missing command is JSON with --json, and the help without', async () => {
+    for (const group of [[], ['schedules'], ['dead']]) {
+      const { code, out, err } = await new Project().call([...group, '--json'])
+      expect({ code, out, error: JSON.parse(err) }).toEqual({
+        code: 2,
+        out: '',
+        error: { error: { code: 'USAGE', message: 'a command is missing; "treadle help" lists them' } },
+      })
+      expect((await new Project().call(group)).err).toContain('Usage: treadle')
+    }
+  })
+
+  it('errors of the system have the documented code for everything else', () => {
+    const thrown = Object.assign(new Error('EACCES: permission denied'), { code: 'EACCES' })
+    expect(failureOf(thrown)).toMatchObject({ code: 'FAILED', exitCode: 1 })
   })
 
   it('on the error output', async () => {

@@ -86,7 +86,43 @@ describe('a definition', () => {
     expect(() => base().withOverlap('never' as never)).toThrow('overlap must be')
     expect(() => base().withAfter('')).toThrow('a job that it comes after must be')
     expect(() => base().withDependsOn({ job: 'a', onFailure: 'stop' as never })).toThrow('onFailure must be')
-    expect(() => base().withOverlap('skip').withSchedule(null)).toThrow('this job has no schedule')
+  })
+
+  it('D14: may say something about the runs of a schedule before it has one, and is refused only when it is used', () => {
+    const plain = base().withSchedule(null)
+    const copies = [plain.withOverlap('skip'), plain.withDependsOn(['extract', 'load']), plain.withAfter('extract')]
+    for (const copy of copies) {
+      expect(() => copy.usable()).toThrow('this job has no schedule')
+      expect(copy.withCronExpression('0 5 * * *').usable().fields.schedule).not.toBeNull()
+    }
+    expect(copies[1]?.fields.dependsOn.map(({ job }) => job)).toEqual(['extract', 'load'])
+  })
+
+  it('D14: a null name is the key', () => {
+    expect(base().withName('Nightly').withName(null).fields.name).toBe('mail')
+  })
+
+  it.each<[string, (definition: JobDefinition) => unknown, string]>([
+    ['enabled', (job) => job.withEnabled('no' as never), 'enabled must be true or false'],
+    ['singleInstance', (job) => job.withSingleInstance('yes' as never), 'singleInstance must be true or false'],
+    ['an idempotency key', (job) => job.withIdempotencyKey(5 as never), 'idempotencyKey must be a string'],
+    ['a retry policy', (job) => job.withRetry('often' as never), 'retry must be options'],
+    ['a group', (job) => job.withGroup(5 as never), 'group must be an object'],
+    ['a unique key', (job) => job.withUnique(5 as never), 'unique must be a key'],
+    ['a retention', (job) => job.withKeep(5 as never), 'keep must be an object'],
+    ['an isolation', (job) => job.withIsolation('cloud' as never), "isolate takes 'thread' or 'process'"],
+    ['a time zone', (job) => job.withSchedule(null).withTimezone('Mars/Olympus'), 'is not known'],
+    ['a dependency', (job) => job.withDependsOn(5 as never), 'a job that it depends on must be a string'],
+    ['a list of hooks', (job) => job.with({ before: 'now' as never }), 'before must be a list of functions'],
+  ])('refuses %s of another shape, which a program in JavaScript can give', (_, change, message) => {
+    expect(() => change(base())).toThrow(message)
+  })
+
+  it('refuses args that are not JSON at once, because a schedule would find it only when it is due', () => {
+    const code = expect.objectContaining({ code: 'PAYLOAD_NOT_JSON' })
+    expect(() => base().withArgs(() => {})).toThrow(code)
+    expect(() => base().withArgs({ at: Number.NaN })).toThrow(code)
+    expect(() => new JobDefinition(null as never)).toThrow('A definition is made of its fields')
   })
 
   it('A2: cannot be changed, in any of its parts', () => {

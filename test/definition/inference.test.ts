@@ -67,6 +67,24 @@ describe('the types of a job', () => {
     await jobs.close()
   })
 
+  it('let a payload be left out where args() gives one', async () => {
+    const jobs = treadle('memory:')
+    const send = jobs.define('send', async (given: Mail) => given.to).args(mail)
+    const copy = jobs
+      .define('copy', async (given: Mail) => given.to)
+      .toDefinition()
+      .withArgs(mail)
+    expectTypeOf(await send.dispatch()).toEqualTypeOf<Run<string>>()
+    expectTypeOf(await send.dispatch(undefined, { delay: '1h' })).toEqualTypeOf<Run<string>>()
+    expectTypeOf(await send.delay('1h').dispatch()).toEqualTypeOf<Run<string>>()
+    expectTypeOf(await jobs.dispatch(copy)).toEqualTypeOf<Run<string>>()
+    await jobs.chain([send.step(), send.step(mail)])
+    // @ts-expect-error: another one still has to be whole
+    const wrong = () => send.dispatch({ to: 'ada@example.com' })
+    expect(wrong).toBeTypeOf('function')
+    await jobs.close()
+  })
+
   it('reach filters, hooks and keys', () => {
     const jobs = treadle('memory:')
     const job = jobs

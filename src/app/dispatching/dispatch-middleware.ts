@@ -1,8 +1,10 @@
 import { TreadleError } from '../../core/errors.ts'
+import { refuseUnknownOptions } from '../../core/options.ts'
 import type { JobDefinition } from '../../definition/definition.ts'
 import type { DispatchOptions } from '../../definition/dispatching/dispatch.ts'
 import { noPayload } from '../../definition/dispatching/draft.ts'
 import type { Run } from '../../definition/dispatching/run.ts'
+import type { DispatchChanges } from '../../definition/middleware.ts'
 
 /** A job that is about to be sent. */
 export interface Outgoing {
@@ -56,7 +58,7 @@ class Gate<Job extends Outgoing> {
       }
       const { payload, options, definition } = seen
       const request = { job: definition.job, payload: payload === noPayload ? undefined : payload, options }
-      return middleware(request, (changes) => enter(place + 1, { ...seen, ...changes }))
+      return middleware(request, (changes = {}) => enter(place + 1, changed(seen, changes)))
     }
     try {
       const run = await enter(0, job)
@@ -78,4 +80,12 @@ class Gate<Job extends Outgoing> {
 
 function misused({ definition }: Outgoing, what: string): TreadleError {
   return new TreadleError('CONFIG_INVALID', `A middleware around the dispatch of "${definition.job}" ${what}`)
+}
+
+/** A payload of undefined means that there is none, as in the request. */
+function changed<Job extends Outgoing>(job: Job, changes: DispatchChanges): Job {
+  refuseUnknownOptions(changes, ['payload', 'options'], `next() of a middleware around the dispatch of "${job.definition.job}"`)
+  const { payload, ...rest } = changes
+  if (!('payload' in changes)) return { ...job, ...rest }
+  return { ...job, ...rest, payload: payload === undefined ? noPayload : payload }
 }

@@ -3,7 +3,6 @@ import { TreadleError } from '../../core/errors.ts'
 import { shown } from '../../core/text/shown.ts'
 import type { JobDefinition } from '../../definition/definition.ts'
 import { type Dispatcher, type DispatchOptions, dispatchOptions } from '../../definition/dispatching/dispatch.ts'
-import { noPayload } from '../../definition/dispatching/draft.ts'
 import type { Run } from '../../definition/dispatching/run.ts'
 import { type HandlerFunction, handlerFunction } from '../../definition/handler.ts'
 import type { Registry } from '../../definition/registry.ts'
@@ -64,7 +63,7 @@ export class Dispatches implements Dispatcher {
   }
 
   async dispatch(given: JobDefinition, payload: unknown, options: DispatchOptions): Promise<Run> {
-    refuseOtherThanObject(options, given)
+    refuseOtherThanObject(options, given.job)
     const name = options.backend ?? homeOf(given)
     if (name !== this.#deps.name) return (await this.#named(name)).#dispatchHere(given, payload, here(options))
     return await this.#dispatchHere(given, payload, options)
@@ -87,15 +86,21 @@ export class Dispatches implements Dispatcher {
   }
 
   /** Dispatches a job whose function is called for this one job, in this process. */
-  async dispatchFunction(job: string, given: HandlerFunction<never, unknown>, options: DispatchOptions): Promise<Run> {
+  async dispatchFunction(
+    job: string,
+    given: HandlerFunction<never, unknown>,
+    payload: unknown,
+    options: DispatchOptions,
+  ): Promise<Run> {
+    refuseOtherThanObject(options, job)
     const { backend: name = this.#deps.name } = options
-    if (name !== this.#deps.name) return (await this.#named(name)).dispatchFunction(job, given, here(options))
+    if (name !== this.#deps.name) return (await this.#named(name)).dispatchFunction(job, given, payload, here(options))
     const opened = this.#atHand() ?? (await this.opened())
     const { functions } = this.#deps
     const id = opened.sending.newId()
     const definition = functions.keep(id, job, handlerFunction(job, given))
     try {
-      const runs = await sentThroughMiddleware([{ definition, payload: noPayload, options }], async (jobs) =>
+      const runs = await sentThroughMiddleware([{ definition, payload, options }], async (jobs) =>
         Promise.all(jobs.map((each) => this.#send(each, opened, id))),
       )
       const [run] = runs as readonly [Run]
@@ -279,7 +284,7 @@ function notInThisTransaction(job: string, backend: string): string {
   return `Job "${job}" is kept in the backend "${backend}", and this transaction is on another one's database`
 }
 
-function refuseOtherThanObject(options: unknown, { job }: JobDefinition): void {
+function refuseOtherThanObject(options: unknown, job: string): void {
   if (typeof options === 'object' && options !== null) return
   const message = `Dispatch of "${job}": the options must be an object such as { delay: '5s' }, got ${shown(options)}`
   throw new TreadleError('CONFIG_INVALID', message)

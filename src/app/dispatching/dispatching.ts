@@ -5,7 +5,7 @@ import type { Instant } from '../../core/time/instant.ts'
 import type { JobBuilder } from '../../definition/builder.ts'
 import type { JobDefinition } from '../../definition/definition.ts'
 import { type DispatchArguments, type DispatchOptions, dispatchOptions } from '../../definition/dispatching/dispatch.ts'
-import { noPayload, type PayloadDraft, TimeDraft } from '../../definition/dispatching/draft.ts'
+import { noPayload, type PayloadDraft, payloadOf, TimeDraft } from '../../definition/dispatching/draft.ts'
 import type { Run } from '../../definition/dispatching/run.ts'
 import type { ResultsOf, Step } from '../../definition/dispatching/workflow.ts'
 import type { HandlerClass, HandlerFunction } from '../../definition/handler.ts'
@@ -46,10 +46,8 @@ export abstract class Dispatching<Added = unknown> extends Defining<Added> {
   async dispatch(job: Named, ...args: readonly unknown[]): Promise<Run> {
     const [given, optionsOrDelay] = args
     const options = dispatchOptions(optionsOrDelay)
-    if (typeof job === 'string' && typeof given === 'function') {
-      return this.dispatcher.dispatchFunction(job, given as HandlerFunction<never, unknown>, options)
-    }
-    return this.dispatcher.dispatch(this.definitionOf(job), args.length === 0 ? noPayload : given, options)
+    if (typeof given === 'function') return this.#dispatch(job, noPayload, options, given as HandlerFunction<never, unknown>)
+    return this.#dispatch(job, payloadOf(args), options)
   }
 
   /** Dispatches many jobs. If one of the payloads is invalid, none is stored. */
@@ -74,7 +72,7 @@ export abstract class Dispatching<Added = unknown> extends Defining<Added> {
   }
 
   /** Starts a dispatch with its payload and names the job last: `jobs.args(payload).delay('1h').dispatch('send-email')`. */
-  args(payload: unknown): PayloadDraft<Named> {
+  args<Payload>(payload: Payload): PayloadDraft<Named, Payload> {
     return this.#draft().args(payload)
   }
 
@@ -119,6 +117,18 @@ export abstract class Dispatching<Added = unknown> extends Defining<Added> {
   }
 
   #draft(): TimeDraft<Named> {
-    return new TimeDraft({}, async (job, payload, options) => this.dispatcher.dispatch(this.definitionOf(job), payload, options))
+    return new TimeDraft({}, (job, payload, options, handler) => this.#dispatch(job, payload, options, handler))
+  }
+
+  /** With a handler, the job has only that key, and this one handler. */
+  async #dispatch(
+    job: Named,
+    payload: unknown,
+    options: DispatchOptions,
+    handler?: HandlerFunction<never, unknown>,
+  ): Promise<Run> {
+    if (handler === undefined || typeof job !== 'string')
+      return this.dispatcher.dispatch(this.definitionOf(job), handler ?? payload, options)
+    return this.dispatcher.dispatchFunction(job, handler, payload, options)
   }
 }

@@ -184,10 +184,10 @@ export class Schedules {
 
   #jobOf(
     key: string,
-    given: StoredScheduleOptions['job'],
+    given: StoredScheduleOptions<never>['job'],
   ): { readonly job: string; readonly definition: JobDefinition | undefined } {
     const { registry, isHome } = this.#deps
-    const job: unknown = typeof given === 'string' ? given : Object(given).job
+    const job = registry.nameOf(given)
     const problem = jobNameProblem(job, 'job')
     if (problem !== undefined) throw new TreadleError('SCHEDULE_INVALID', `Schedule ${JSON.stringify(key)}: ${problem}`)
     const definition = registry.find(job as string)

@@ -1,5 +1,6 @@
 import { messageOf } from '../../core/errors.ts'
 import type { JobDefinition } from '../../definition/definition.ts'
+import type { HandlerClass } from '../../definition/handler.ts'
 import type { Overlap } from '../../definition/policies/overlap.ts'
 import {
   type Recurrence,
@@ -16,8 +17,8 @@ import type { Schedule } from '../../scheduling/schedule.ts'
 
 /** A schedule created at run time: its job, its payload and when it runs. */
 export interface StoredScheduleOptions<Input = unknown> extends RecurrenceOptions {
-  /** The key of a job, or its definition. */
-  readonly job: string | { readonly job: string; toDefinition(): JobDefinition<Input> }
+  /** The key of a job, its definition, or the class that handles it. */
+  readonly job: string | { readonly job: string; toDefinition(): JobDefinition<Input> } | HandlerClass<Input, unknown>
   /** The payload of each run. Default: the `args` of the definition, or null. */
   readonly payload?: NoInfer<Input>
 }

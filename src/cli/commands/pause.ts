@@ -75,8 +75,12 @@ async function changeJobs(command: Command, names: readonly string[], verb: Verb
     for (const job of names) if ((await store.counts({ job })).length > 0) known.add(job)
     const unknown = names.filter((name) => !known.has(name))
     if (!out.json && unknown.length > 0)
-      out.note(`note: there is no job yet with the key ${unknown.map(visibleLine).join(', ')}; is it right?`)
+      out.note(`note: there is no job yet with the key ${unknown.map(visibleLine).join(', ')}; is it right?${noPattern(unknown)}`)
   })
+}
+
+function noPattern(keys: readonly string[]): string {
+  return keys.some((key) => key.includes('*')) ? ' A pattern pauses nothing: name each job' : ''
 }
 
 async function changeQueues(command: Command, names: readonly string[], verb: Verb): Promise<void> {

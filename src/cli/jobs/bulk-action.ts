@@ -10,7 +10,7 @@ import { canAsk, confirm } from '../prompt.ts'
 import { type StoreSession, withStore } from '../session.ts'
 import { key, queue, state, tag } from '../values.ts'
 import { wholeId } from './job-ids.ts'
-import { type ChosenJobs, searchOf, whereHelp } from './search.ts'
+import { type ChosenJobs, isSearch, searchOf, whereHelp } from './search.ts'
 
 /** What a command does with jobs, given by id or selected by a filter. */
 export interface BulkAction<Outcome extends string> {
@@ -37,7 +37,7 @@ export function bulkOptions(command: Command): Command {
   return command
     .argument('[id...]', 'job ids; a unique prefix is enough')
     .option('--all', 'all jobs that match --job, --queue, --group, --tag, --where and --state')
-    .option('--job <job>', 'with --all: only jobs with this name')
+    .option('--job <job>', "with --all: only jobs with this name, or that match a pattern such as 'mail-*'")
     .option('--queue <queue>', 'with --all: only jobs in this queue', queue)
     .option('--group <group>', 'with --all: only jobs of this group', key)
     .option('--tag <tag>', 'with --all: only jobs with this tag', tag)
@@ -114,7 +114,7 @@ async function actOnAll<Outcome extends string>(
 
 /** Answered from the maintained counters, except for groups, tags and searches, whose jobs are counted page by page. */
 async function countOf(store: JobStore, options: BulkOptions, states: readonly JobState[], meant: MeantJobs): Promise<number> {
-  if ((options.group ?? options.tag ?? options.where) === undefined) {
+  if ((options.group ?? options.tag) === undefined && !isSearch(options)) {
     const isMeant = ({ job, queue }: JobCount) =>
       (options.job === undefined || job === options.job) && (options.queue === undefined || queue === options.queue)
     const { job, queue } = options

@@ -1,5 +1,6 @@
 import type { Treadle } from '../../app/treadle.ts'
 import { TreadleError } from '../../core/errors.ts'
+import { whatThereIs } from '../../core/options.ts'
 import { fitsPattern } from '../../core/text/name-pattern.ts'
 
 /** Throws if a key belongs to no job here. */
@@ -12,5 +13,6 @@ export function unknownJobsProblem(jobs: Treadle, keys: readonly string[]): stri
   const unknown = keys.filter((key) => !jobs.definitions().some(({ job }) => fitsPattern(key, job)))
   if (unknown.length === 0) return undefined
   const known = jobs.definitions().map(({ job }) => job)
-  return `No job is defined as ${unknown.map((key) => `"${key}"`).join(', ')}. Defined here: ${known.join(', ') || 'none'}.`
+  const named = unknown.map((key) => `"${key}"`).join(', ')
+  return `No job is defined as ${named}. ${whatThereIs(unknown[0] as string, known, 'Defined here')}.`
 }

@@ -1,7 +1,7 @@
 import type { ListedSchedule, StoredSchedule, StoredScheduleState } from '../../app/schedules/stored-schedule.ts'
 import type { Treadle } from '../../app/treadle.ts'
 import { TreadleError } from '../../core/errors.ts'
-import { nearest } from '../../core/options.ts'
+import { whatThereIs } from '../../core/options.ts'
 import type { JobDefinition } from '../../definition/definition.ts'
 import { scheduleOf } from '../../definition/recurrence.ts'
 import { type FinalState, isFinal } from '../../queue/contract/job-state.ts'
@@ -68,14 +68,8 @@ export async function readSchedules(jobs: Treadle, now: number, complete: boolea
 export function refuseUnknownSchedule(name: string, known: readonly Pick<ScheduleStatus, 'schedule' | 'key'>[]): void {
   if (known.some(({ schedule, key }) => schedule === name || key === name)) return
   const names = known.map(({ schedule, key }) => key ?? schedule)
-  const near = nearest(name, names)
-  const meant = near === undefined ? '' : ` Did you mean "${near}"?`
-  const shown =
-    names.length > mostNamed ? `${names.slice(0, mostNamed).join(', ')} and ${names.length - mostNamed} more` : names.join(', ')
-  throw new TreadleError('SCHEDULE_UNKNOWN', `There is no schedule "${name}".${meant} Known: ${shown || 'none'}.`)
+  throw new TreadleError('SCHEDULE_UNKNOWN', `There is no schedule "${name}". ${whatThereIs(name, names, 'Known')}.`)
 }
-
-const mostNamed = 50
 
 /** A schedule in the code, or a stored one. */
 export async function scheduleNamed(jobs: Treadle, name: string): Promise<Schedule> {

@@ -1,6 +1,7 @@
 import { type Duration, parseDuration } from '../../core/time/duration.ts'
 import { type Instant, parseInstant } from '../../core/time/instant.ts'
 import { writtenArgs } from '../given-values.ts'
+import type { HandlerFunction } from '../handler.ts'
 import type { CallerTransaction, SqliteConnection } from '../transactions/caller-transaction.ts'
 import { isSynchronous, refuseUnknown } from '../transactions/recognition.ts'
 import type { SqlTransaction } from '../transactions/sql-transaction.ts'
@@ -94,8 +95,13 @@ export function draftIn<Input, Result>(
   return isSynchronous(tx) ? new FileDraft({ ...said, in: tx }, sender) : new Draft({ ...said, in: tx }, sender)
 }
 
-/** Dispatches a job given by its key, class, definition or builder. */
-export type DispatchNamed<Named> = (job: Named, payload: unknown, options: DispatchOptions) => Promise<Run>
+/** Dispatches a job given by its key, class, definition or builder, or with a handler for this one job. */
+export type DispatchNamed<Named> = (
+  job: Named,
+  payload: unknown,
+  options: DispatchOptions,
+  handler?: HandlerFunction<never, unknown>,
+) => Promise<Run>
 
 /** A time for a job that is named later: `jobs.delay('1h').dispatch('send-email', mail)`. */
 export class TimeDraft<Named> {
@@ -115,45 +121,67 @@ export class TimeDraft<Named> {
     return new TimeDraft(notBefore(at), this.#dispatch)
   }
 
-  args(payload: unknown): PayloadDraft<Named> {
-    return new PayloadDraft(this.#said, writtenArgs(payload), this.#dispatch)
+  args<Payload>(payload: Payload): PayloadDraft<Named, Payload> {
+    return new PayloadDraft(this.#said, payload, this.#dispatch)
   }
 
-  async dispatch(job: Named, ...args: [payload?: unknown, options?: DispatchOptions]): Promise<Run> {
-    return this.#dispatch(job, payloadOf(args), { ...this.#said, ...args[1] })
+  /** A function in place of the payload is the handler of this one job. */
+  dispatch<Result>(job: string, handler: HandlerFunction<null, Result>, options?: DispatchOptions): Promise<Run<Awaited<Result>>>
+  dispatch(job: Named, payload?: unknown, options?: DispatchOptions): Promise<Run>
+  async dispatch(job: Named | string, ...args: [payload?: unknown, options?: DispatchOptions]): Promise<Run> {
+    const [given, options] = args
+    const all = { ...this.#said, ...options }
+    if (isHandler(given)) return this.#dispatch(job as Named, noPayload, all, given)
+    return this.#dispatch(job as Named, payloadOf(args), all)
   }
 }
 
 /** A payload and a time for a job that is named later: `jobs.args({ … }).delay('1h').dispatch('send-email')`. */
-export class PayloadDraft<Named> {
+export class PayloadDraft<Named, Payload = unknown> {
   readonly #said: Said
-  readonly #payload: unknown
+  readonly #payload: Payload
   readonly #dispatch: DispatchNamed<Named>
 
-  constructor(said: Said, payload: unknown, dispatch: DispatchNamed<Named>) {
+  constructor(said: Said, payload: Payload, dispatch: DispatchNamed<Named>) {
     this.#said = said
-    this.#payload = payload
+    this.#payload = writtenArgs(payload) as Payload
     this.#dispatch = dispatch
   }
 
-  delay(delay: Duration): PayloadDraft<Named> {
+  delay(delay: Duration): PayloadDraft<Named, Payload> {
     return new PayloadDraft(after(delay), this.#payload, this.#dispatch)
   }
 
-  at(at: Instant | null): PayloadDraft<Named> {
+  at(at: Instant | null): PayloadDraft<Named, Payload> {
     return new PayloadDraft(notBefore(at), this.#payload, this.#dispatch)
   }
 
-  async dispatch(job: Named, options: DispatchOptions = {}): Promise<Run> {
-    return this.#dispatch(job, this.#payload, { ...this.#said, ...options })
+  /** A function after the key is the handler of this one job. */
+  dispatch<Result>(
+    job: string,
+    handler: HandlerFunction<Payload, Result>,
+    options?: DispatchOptions,
+  ): Promise<Run<Awaited<Result>>>
+  dispatch(job: Named, options?: DispatchOptions): Promise<Run>
+  async dispatch(job: Named | string, ...args: readonly unknown[]): Promise<Run> {
+    const [given, afterHandler] = args
+    const handler = isHandler(given) ? given : undefined
+    const options = (handler === undefined ? given : afterHandler) as DispatchOptions | undefined
+    return this.#dispatch(job as Named, this.#payload, { ...this.#said, ...options }, handler)
   }
 }
 
-/** Means that no payload was given, which differs from a payload of undefined. */
+function isHandler(given: unknown): given is HandlerFunction<never, unknown> {
+  return typeof given === 'function'
+}
+
+/** Means that no payload was given. */
 export const noPayload: unique symbol = Symbol('no payload')
 
+/** Undefined before the options means that there is no payload; alone it is probably a mistake, and is refused as not JSON. */
 export function payloadOf(args: readonly unknown[]): unknown {
-  return args.length === 0 ? noPayload : args[0]
+  const isLeftOut = args.length === 0 || (args.length > 1 && args[0] === undefined)
+  return isLeftOut ? noPayload : args[0]
 }
 
 /** A later time replaces an earlier one, so only the transaction is kept. */

@@ -1,4 +1,5 @@
 import { TreadleError } from '../../core/errors.ts'
+import { shown } from '../../core/text/shown.ts'
 import type { DispatchOptions } from './dispatch-options.ts'
 
 /** One job of a workflow before it is dispatched, created by `job.step(payload, options)`. */
@@ -35,7 +36,7 @@ function soundStep(step: Step): Step {
 export function childJobName(job: unknown): string {
   const name = typeof job === 'object' && job !== null && 'job' in job ? job.job : job
   if (typeof name === 'string') return name
-  throw new TreadleError('JOB_UNKNOWN', `dispatchChild takes a job or its name, and then the payload, got ${String(job)}`)
+  throw new TreadleError('JOB_UNKNOWN', `dispatchChild takes a job or its name, and then the payload, got ${shown(job)}`)
 }
 
 /** The results of these steps, in order. */
@@ -69,6 +70,14 @@ export interface Steppable<Input, Result> {
   readonly job: string
   args(payload: Input): unknown
   step(...args: never): Step<Result>
+}
+
+/** A `JobDefinition`, as far as the types of a child job are concerned. */
+export interface DefinedJob<Input, Result> {
+  readonly job: string
+  toDefinition(): unknown
+  readonly inputType?: { of(input: Input): void }['of']
+  readonly resultType?: Result
 }
 
 /** The outcome of a job that another one waited for. */

@@ -26,6 +26,13 @@ export function dependencyProblem({ job, onFailure }: Dependency): string | unde
   return jobNameProblem(job, 'a job that it depends on')
 }
 
+/** Of a job, its key; or a dependency as it is. Anything else has no key, which `dependencyProblem` refuses. */
+export function dependencyOf(given: JobReference | Dependency): Dependency {
+  if (typeof given === 'string') return { job: given, onFailure: 'skip' }
+  const { job, onFailure } = Object(given) as Partial<Dependency>
+  return { job: job ?? (given as never), onFailure: onFailure ?? 'skip' }
+}
+
 /** The job keys named by the arguments of `after()` and `dependsOn()`. */
 export function referencedJobs(job: string, word: string, references: readonly unknown[]): readonly string[] {
   const names = references.map((each) => (isObject(each) && 'job' in each ? each.job : each))

@@ -38,15 +38,18 @@ export function overlapProblem(overlap: unknown): string | undefined {
   return `overlap must be 'allow', 'skip' or 'queue', got ${JSON.stringify(overlap)}`
 }
 
+/** What is said about the runs of a schedule that the job does not have. A value may get its schedule later, so this is checked on use. */
+export function unscheduledProblem(said: Said): string | undefined {
+  const words = said.schedule === null ? wordsOf(said) : []
+  if (words.length === 0) return undefined
+  return `${words.join(', ')} applies only to scheduled runs, and this job has no schedule: add one, such as daily()`
+}
+
 export function overlapProblems(said: Said): readonly (string | undefined)[] {
-  const { schedule, concurrency, overlap } = said
-  const words = schedule === null ? wordsOf(said) : []
+  const { concurrency, overlap } = said
   const isQueueOfMany = concurrency !== null && concurrency > 1 && concurrencyOf(said) === 1
   return [
     overlapProblem(overlap),
-    words.length === 0
-      ? undefined
-      : `${words.join(', ')} applies only to scheduled runs, and this job has no schedule: add one, such as daily()`,
     overlap === 'skip' && makesUpForAll(said)
       ? "overlap('skip') and misfire('all') contradict each other, since missed runs that are caught up would skip one another: use overlap('queue')"
       : undefined,

@@ -3,7 +3,7 @@ import { type Duration, parseDuration } from '../../core/time/duration.ts'
 import { type Instant, parseInstant } from '../../core/time/instant.ts'
 import type { Keep } from '../fields.ts'
 import type { Meta } from '../meta.ts'
-import { refuse } from '../names.ts'
+import { refuse, switchProblem } from '../names.ts'
 import type { DeliveryMode } from '../policies/delivery.ts'
 import { type Priority, priorityNumber, priorityProblem } from '../policies/priority.ts'
 import type { Tags } from '../tags.ts'
@@ -13,17 +13,15 @@ import { subjectOf, type WordTable } from './word-table.ts'
 export type KeepOptions = { readonly [Outcome in keyof Keep]?: Duration }
 
 /** Builder methods that describe a job and where it is stored. */
-export interface DescriptionWords<Input> {
-  /** The display name in lists and logs, instead of the key. */
-  named(name: string): this
+export interface DescriptionWords {
+  /** The display name in lists and logs; null is the key. */
+  named(name: string | null): this
   /** The queue of its jobs. Null uses the program's default, which is `default` unless configured. */
   queue(queue: string | null): this
   /** The name of the backend that stores its jobs, among those configured for the program; null is the default backend. */
   backend(backend: string | null): this
   /** Higher runs sooner; the default is 5 (`normal`). */
   priority(priority: Priority): this
-  /** The payload of scheduled runs, and of dispatches without one. */
-  args(payload: Input): this
   meta(meta: Meta): this
   /** Labels to search jobs by, in addition to those given at dispatch. */
   tags(...tags: readonly (string | Tags)[]): this
@@ -45,28 +43,33 @@ export interface DescriptionWords<Input> {
 }
 
 export const descriptionWords = {
-  named: (_, name: string) => ({ name }),
+  named: (_, name: string | null) => ({ name: name ?? undefined }),
   queue: (_, queue: string | null) => ({ queue: queue ?? undefined }),
   backend: (_, backend: string | null) => ({ backend }),
   priority: (said, priority: Priority) => {
     refuse(subjectOf(said), [priorityProblem(priority)])
     return { priority: priorityNumber(priority) }
   },
-  args: (_, args: unknown) => ({ args }),
   meta: (_, meta: Meta) => ({ meta }),
   tags: (_, ...tags: readonly (string | Tags)[]) => ({ tags: tags.flat() }),
   scheduledAt: (_, at: Instant | null) => ({ scheduledAt: at === null ? null : parseInstant(at, 'scheduledAt') }),
-  keep: (_, keep: KeepOptions) => ({ keep: keptMs(keep) }),
+  keep: (said, keep: KeepOptions) => {
+    const isObject = typeof keep === 'object' && keep !== null
+    refuse(subjectOf(said), [isObject ? undefined : `keep must be an object such as { succeeded: '1d' }, got ${shown(keep)}`])
+    return { keep: keptMs(keep) }
+  },
   encrypt: (said, encrypt = true) => {
-    const isSwitch = typeof encrypt === 'boolean'
-    refuse(subjectOf(said), [isSwitch ? undefined : `encrypt must be true or false, got ${shown(encrypt)}`])
+    refuse(subjectOf(said), [switchProblem(encrypt, 'encrypt')])
     return { encrypt }
   },
   delivery: (_, delivery: DeliveryMode) => ({ delivery }),
-  enabled: (_, enabled = true) => ({ enabled }),
+  enabled: (said, enabled = true) => {
+    refuse(subjectOf(said), [switchProblem(enabled, 'enabled')])
+    return { enabled }
+  },
   disable: () => ({ enabled: false }),
   environments: (_, ...environments: readonly (string | readonly string[])[]) => ({ environments: environments.flat() }),
-} as const satisfies WordTable<DescriptionWords<never>>
+} as const satisfies WordTable<DescriptionWords>
 
 export function keptMs(keep: KeepOptions): Partial<Keep> {
   return Object.fromEntries(Object.entries(keep).map(([outcome, time]) => [outcome, parseDuration(time, `keep.${outcome}`)]))

@@ -1,5 +1,5 @@
 import { type Duration, parseDuration } from '../../core/time/duration.ts'
-import { refuse } from '../names.ts'
+import { refuse, switchProblem } from '../names.ts'
 import { type GroupOptions, grouping, groupOptionProblems } from '../policies/grouping.ts'
 import { type IsolateKind, type IsolateOptions, isolationOf } from '../policies/isolation.ts'
 import { rateOf } from '../policies/rate.ts'
@@ -40,8 +40,11 @@ export const limitWords = {
     return { maxRunningTimeMs: maxRunningTimeMs === 0 ? null : maxRunningTimeMs }
   },
   concurrency: (_, limit: number) => ({ concurrency: limit === 0 ? null : limit }),
-  singleInstance: ({ concurrency }, single = true) =>
-    single ? { concurrency: 1 } : concurrency === 1 ? { concurrency: null } : {},
+  singleInstance: (said, single = true) => {
+    refuse(subjectOf(said), [switchProblem(single, 'singleInstance')])
+    if (single) return { concurrency: 1 }
+    return said.concurrency === 1 ? { concurrency: null } : {}
+  },
   rate: (_, limit: number, per: Duration) => ({ rate: rateOf({ limit, per }, 'rate') }),
   group: (said, key: Key<never>, options: GroupOptions = {}) => {
     refuse(subjectOf(said), groupOptionProblems(options))

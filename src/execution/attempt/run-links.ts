@@ -1,5 +1,5 @@
 import { dispatchOptions } from '../../definition/dispatching/dispatch-options.ts'
-import { noPayload } from '../../definition/dispatching/draft.ts'
+import { payloadOf } from '../../definition/dispatching/draft.ts'
 import type { Run } from '../../definition/dispatching/run.ts'
 import type { ChildOptions, ChildOutcome, LinkOutcome } from '../../definition/dispatching/workflow.ts'
 import { coordinationMissing } from '../../queue/contract/missing-coordination.ts'
@@ -40,7 +40,7 @@ export class RunLinks {
 
   async dispatchChild(job: string, args: readonly unknown[]): Promise<Run> {
     const { key = this.#nextKey(job), ...options } = dispatchOptions(args[1]) as ChildOptions
-    const payload = args.length === 0 ? noPayload : args[0]
+    const payload = payloadOf(args)
     this.#root ??= this.#services.rootOf(this.#run.lease.envelope.id)
     return this.#services.dispatchChild({ run: this.#run, root: await this.#root, job, payload, key, options })
   }

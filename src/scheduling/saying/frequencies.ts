@@ -123,10 +123,11 @@ const daySteps: Steps = { cycle: 'day', once: 'daily()', unit: 'hours', even: [1
 
 function refuseUneven(count: number, { cycle, once, unit, even }: Steps, method: string): void {
   if (even.includes(count)) return
+  const distance = Number.isSafeInteger(count) && count >= 1 && count <= 999 ? count : 7
   const advice =
     count === (even.at(-1) as number) * 2
       ? `For one run each ${cycle} say ${once}`
-      : `Any other distance is a repeat, such as repeat('SCHEDULED, +7 ${unit.toUpperCase()}')`
+      : `Any other distance is a repeat, such as repeat('SCHEDULED, +${distance} ${unit.toUpperCase()}')`
   throw new TreadleError(
     'SCHEDULE_INVALID',
     `${method} takes a number of ${unit} that divides the ${cycle} evenly: ${even.join(', ')}; got ${show(count)}. ${advice}`,

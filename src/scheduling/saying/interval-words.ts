@@ -21,6 +21,7 @@ export interface IntervalWords {
   everyFiveMinutes(): this
   everyTenMinutes(): this
   everyFifteenMinutes(): this
+  everyTwentyMinutes(): this
   everyThirtyMinutes(): this
   /** The number must divide the hour: 1, 2, 3, 4, 5, 6, 10, 12, 15, 20 or 30. */
   everyXMinutes(minutes: number): this
@@ -40,6 +41,8 @@ export interface IntervalWords {
   everyFourHours(): this
   /** At 00:00, 06:00, 12:00 and 18:00. */
   everySixHours(): this
+  /** At 00:00, 08:00 and 16:00. */
+  everyEightHours(): this
   /** At 00:00 and 12:00. */
   everyTwelveHours(): this
   /** The number must divide the day: 1, 2, 3, 4, 6, 8 or 12, counted from midnight. */
@@ -62,6 +65,7 @@ export const intervals: Meanings<IntervalWords, FrequencyFields> = {
   everyFiveMinutes: (method) => everyMinutes(5, method),
   everyTenMinutes: (method) => everyMinutes(10, method),
   everyFifteenMinutes: (method) => everyMinutes(15, method),
+  everyTwentyMinutes: (method) => everyMinutes(20, method),
   everyThirtyMinutes: (method) => everyMinutes(30, method),
   everyXMinutes: (method, minutes) => everyMinutes(minutes, method),
   hourly: () => hourly,
@@ -72,6 +76,7 @@ export const intervals: Meanings<IntervalWords, FrequencyFields> = {
   everyThreeHours: (method) => everyHours(3, method),
   everyFourHours: (method) => everyHours(4, method),
   everySixHours: (method) => everyHours(6, method),
+  everyEightHours: (method) => everyHours(8, method),
   everyTwelveHours: (method) => everyHours(12, method),
   everyXHours: (method, hours) => everyHours(hours, method),
 }

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander'
 import { findJobs } from '../../../server/jobs/job-search.ts'
 import { examples } from '../../examples.ts'
 import { findJob } from '../../jobs/job-ids.ts'
-import { type ChosenJobs, examinedNote, searchOf, whereHelp } from '../../jobs/search.ts'
+import { type ChosenJobs, examinedNote, isSearch, searchOf, whereHelp } from '../../jobs/search.ts'
 import { jobJson, jobTable } from '../../output/jobs/jobs.ts'
 import { scheduleNotes, scheduleTable } from '../../output/schedules/schedules.ts'
 import { readSchedules } from '../../schedules/schedules.ts'
@@ -52,7 +52,7 @@ export function addList(program: Command): void {
 export function listOptions(command: Command): Command {
   return command
     .option('--queue <queue>', 'only jobs in this queue', queue)
-    .option('--job <job>', 'only jobs with this name')
+    .option('--job <job>', "only jobs with this name, or that match a pattern such as 'mail-*'")
     .option('--group <group>', 'only jobs of this group', key)
     .option('--tag <tag>', 'only jobs with this tag', tag)
     .option('--where <filter>', whereHelp)
@@ -66,7 +66,7 @@ export async function printJobs(command: Command, options: ListOptions): Promise
     const search = searchOf(options, now)
     if (before) await findJob(store, before)
     const { jobs, examined, isComplete } = await findJobs(store, search, limit, before)
-    const isCut = options.where !== undefined && !isComplete && jobs.length < limit
+    const isCut = isSearch(options) && !isComplete && jobs.length < limit
     out.answer(jobs.map(jobJson), () => (jobs.length === 0 ? 'no jobs' : jobTable(jobs, out, now)))
     if (isCut) out.note(examinedNote(examined))
     else if (!out.json && jobs.length === limit) out.note(`older ones: --before ${jobs.at(-1)?.id}`)

@@ -12,7 +12,7 @@ import { UsageError } from '../../failure.ts'
 import { refuseUnknownJobs } from '../../jobs/known-jobs.ts'
 import { parseJsonText } from '../../json-text.ts'
 import { type GlobalOptions, withJobs } from '../../session.ts'
-import { duration, instant, key, priority, queue, tags, uniqueTime } from '../../values.ts'
+import { duration, instant, key, priority, queue, tags, uniqueTime, wholeNumber } from '../../values.ts'
 
 interface SendOptions {
   readonly payloadFile?: string
@@ -20,6 +20,8 @@ interface SendOptions {
   readonly at?: Date
   readonly queue?: string
   readonly priority?: Priority
+  readonly retries?: number
+  readonly timeout?: string
   readonly group?: string
   readonly tag?: readonly string[]
   readonly unique?: string
@@ -41,6 +43,8 @@ export function addSend(program: Command): void {
     .option('--at <time>', 'run it at this time, such as 2026-06-10T09:00:00Z', instant)
     .option('--queue <queue>', "use this queue instead of the job's own", queue)
     .option('--priority <priority>', 'an integer (higher runs sooner), or low, normal, high, critical', priority)
+    .option('--retries <n>', 'further attempts after the first one fails, instead of what the job defines', wholeNumber(0, 1_000))
+    .option('--timeout <duration>', 'how long an attempt may take, instead of what the job defines', duration)
     .option('--group <group>', 'the group it belongs to, such as a customer, instead of the one the job defines', key)
     .option('--tag <tag>', 'a tag to find it by; can be repeated', tags)
     .option('--unique <key>', 'unique key: do nothing while another job holds it', key)
@@ -95,12 +99,14 @@ function readText(source: string | number, name: string): string {
 }
 
 function dispatchOptions(options: SendOptions): DispatchOptions {
-  const { delay, at, queue, priority, group, tag, unique, uniqueUntil, onConflict, key } = options
+  const { delay, at, queue, priority, retries, timeout, group, tag, unique, uniqueUntil, onConflict, key } = options
   return {
     ...(delay !== undefined && { delay }),
     ...(at !== undefined && { at }),
     ...(queue !== undefined && { queue }),
     ...(priority !== undefined && { priority }),
+    ...(retries !== undefined && { retries }),
+    ...(timeout !== undefined && { timeout }),
     ...(group !== undefined && { group }),
     ...(tag !== undefined && { tags: tag }),
     ...(unique !== undefined && {

@@ -1,13 +1,15 @@
-import { createWriteStream } from 'node:fs'
+import { accessSync, constants, createWriteStream } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { Command } from 'commander'
+import { messageOf } from '../../../core/errors.ts'
 import { environmentVariable } from '../../../core/process/environment.ts'
 import { importJobs } from '../../../moving/index.ts'
 import type { QueueBackend } from '../../../queue/contract/contract.ts'
 import { examples } from '../../examples.ts'
 import { exitCodes } from '../../exit-codes.ts'
+import { UsageError } from '../../failure.ts'
 import { progressWriter } from '../../output/moving/move-progress.ts'
 import { refusalLines } from '../../output/moving/move-report.ts'
 import type { Output } from '../../output/output.ts'
@@ -32,9 +34,18 @@ export function addImport(program: Command): void {
       ),
     )
     .action((file: string | undefined, { to }: { readonly to?: string }, command: Command) => {
+      if (file !== undefined) refuseUnreadable(file)
       if (to !== undefined) return withOutput(command, ({ out }) => importFrom(file, to, out))
       return withProject(command, async ({ jobs, out }) => importFrom(file, await jobs.open(), out))
     })
+}
+
+function refuseUnreadable(file: string): void {
+  try {
+    accessSync(file, constants.R_OK)
+  } catch (thrown) {
+    throw new UsageError(`${file} cannot be read: ${messageOf(thrown)}`)
+  }
 }
 
 async function importFrom(file: string | undefined, to: string | QueueBackend, out: Output): Promise<number> {

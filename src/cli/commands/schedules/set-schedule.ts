@@ -1,7 +1,9 @@
 import { type Command, Option } from 'commander'
 import type { StoredScheduleOptions } from '../../../app/schedules/stored-schedule.ts'
+import { messageOf } from '../../../core/errors.ts'
 import { noPayload } from '../../../definition/dispatching/draft.ts'
 import type { Overlap } from '../../../definition/policies/overlap.ts'
+import { parseRecurrence } from '../../../definition/recurrence.ts'
 import type { MisfireKind } from '../../../scheduling/misfire.ts'
 import { examples } from '../../examples.ts'
 import { UsageError } from '../../failure.ts'
@@ -61,6 +63,7 @@ export function addSetSchedule(schedules: Command): void {
     )
     .action((key: string, options: SetOptions, command: Command) => {
       const schedule = scheduleOptions(options)
+      refuseUnreadable(key, schedule)
       return withJobs(command, async ({ jobs, out, now }) => {
         if (!options.force) refuseUnknownJobs(jobs, [options.job], ' Use --force to schedule it for another program.')
         const stored = await jobs.schedules.upsert(key, schedule)
@@ -73,6 +76,15 @@ export function addSetSchedule(schedules: Command): void {
         })
       })
     })
+}
+
+/** An expression that cannot be read is wrong usage, as with `next`. */
+function refuseUnreadable(key: string, schedule: StoredScheduleOptions): void {
+  try {
+    parseRecurrence(key, schedule, 'UTC')
+  } catch (thrown) {
+    throw new UsageError(messageOf(thrown), 'SCHEDULE_INVALID', { cause: thrown })
+  }
 }
 
 function scheduleOptions(options: SetOptions): StoredScheduleOptions {

@@ -154,7 +154,9 @@ export function momentOf(value: string, now: number): number | null {
 
 function suggested(name: string, known: readonly string[]): string {
   const near = known.toSorted((a, b) => distance(name, a) - distance(name, b))[0] as string
-  return distance(name, near) <= 2 ? `. Did you mean "${near}"?` : `. Known are ${known.join(', ')}`
+  return distance(name, near) <= Math.min(2, Math.ceil(near.length / 2) - 1)
+    ? `. Did you mean "${near}"?`
+    : `. Known are ${known.join(', ')}`
 }
 
 /** The number of letters that must be changed. */
