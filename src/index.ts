@@ -56,7 +56,14 @@ export type {
 } from './definition/dispatching/workflow.ts'
 export type { Handler, HandlerClass, HandlerFunction } from './definition/handler.ts'
 export type { JobLogger, LogMethod } from './definition/job-logger.ts'
-export type { DispatchChanges, DispatchMiddleware, DispatchRequest, Middleware, Next, RunMiddleware } from './definition/middleware.ts'
+export type {
+  DispatchChanges,
+  DispatchMiddleware,
+  DispatchRequest,
+  Middleware,
+  Next,
+  RunMiddleware,
+} from './definition/middleware.ts'
 export type { DeliveryMode } from './definition/policies/delivery.ts'
 export type { Dependency, DependencyOptions, JobReference, OnFailure } from './definition/policies/dependency.ts'
 export type { Grouping, GroupOptions } from './definition/policies/grouping.ts'
