@@ -56,7 +56,7 @@ export function sqlQueue({ database, shortcuts, counts, time, wake }: SqlQueueOp
   const rates = new Rates()
   const uniqueKeys = new UniqueKeys()
   const shared = { lanes, counts, uniqueKeys, numbers: new Numbers(), shortcuts }
-  const { units, sending, linking, settling } = queueParts(database, groups, shared)
+  const { units, linking, settling } = queueParts(database, groups, shared)
   const promoting = new Promoting({ database, lanes, counts, groups })
   const rescuing = new Rescuing(database, units)
   const impatience = new WaitTimeouts(database, units)
@@ -64,14 +64,14 @@ export function sqlQueue({ database, shortcuts, counts, time, wake }: SqlQueueOp
   const claiming = new Claiming({ database, shortcuts, lanes, counts, groups, rates, promoting, rescuing, giveUp })
   const trees = new Trees(database, units)
   const mending = new Mending(database, units)
-  const ground = { database, units, lanes, counts, rates, uniqueKeys, sending, time }
+  const ground = { database, units, lanes, counts, rates, uniqueKeys, time }
   return {
     shared,
     linking,
     settling,
     store: sqlStore({ ...ground, trees, mending, wake }),
     coordination: sqlCoordination(ground),
-    transfer: sqlTransfer({ database, lanes, counts, groups, uniqueKeys, time, wake }),
+    transfer: sqlTransfer({ database, units, lanes, time, wake }),
     patterns: { readyOf: (jobs) => readyOf(database, jobs) },
     claim: (request, claim) => claiming.lease(request, claim, time),
     open: (request, outlook) => claiming.open(request, outlook),

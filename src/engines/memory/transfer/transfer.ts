@@ -106,7 +106,10 @@ export class MemoryTransfer implements Transfer {
     this.#parcels.delete(id)
     this.#units.freeReserved(parcel.units)
     const back = new Set(returned)
-    for (const unit of parcel.units) if (back.has(unit.jobs[0]?.id as string)) this.#units.place(unit, clock.now())
+    this.#units.takeBack(
+      parcel.units.filter(({ jobs }) => back.has(jobs[0]?.id as string)),
+      clock.now(),
+    )
     if (returned.length > 0) watchers.notify()
   }
 

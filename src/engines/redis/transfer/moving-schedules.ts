@@ -60,7 +60,8 @@ function schedulesOf(queue: LoadedQueue, names: readonly string[], request: Page
   queue.rows.want(names.flatMap((name) => [field('sch', name), field('away', name)]))
   wantTimelines(queue, names)
   if (request.queue !== null) {
-    queue.want(names.flatMap((name) => queue.rules.schedules.timeline(name).all.map(({ jobId }) => jobId)))
+    const timelines = names.map((name) => queue.rules.schedules.timeline(name))
+    queue.want(timelines.flatMap(({ all, unended }) => [...all, ...unended].map(({ jobId }) => jobId)))
   }
   const moved = movedSchedules(queue)
   forEachTogether(names, (name) => moved.read([name], request.queue))

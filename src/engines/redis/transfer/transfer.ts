@@ -86,10 +86,8 @@ export class RedisTransfer implements Transfer {
       wantPlaces(queue, units)
       const moved = movedUnits(queue)
       moved.freeReserved(parcel.units)
-      // A job that was sent again with the same id in the meantime already exists.
-      const absent = units.filter(({ jobs }) => jobs.every((job) => queue.job(job.id) === undefined))
-      for (const unit of absent) moved.place(unit, queue.now)
-      queue.wakes = absent.length > 0
+      moved.takeBack(units, queue.now)
+      queue.wakes = units.length > 0
       return { answer: undefined, ops: parcelRemoval(id) }
     })
   }

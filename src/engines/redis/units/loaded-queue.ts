@@ -18,10 +18,11 @@ import { Edges } from '../../../queue/rules/workflows/edges.ts'
 import { newLinks, type StoredEdge, type StoredLinks } from '../../../queue/rules/workflows/links.ts'
 import { type Tree, Trees } from '../../../queue/rules/workflows/trees.ts'
 import { LoadedMap } from '../../../queue/units/loaded-map.ts'
+import { LoadedTimeline, type TailSizes } from '../../../queue/units/loaded-timeline.ts'
 import { flag, type Head, headText, idOf, readHead, tokenOf } from './head.ts'
 import { LoadedEdges, type LoadedPlace, loadedPlace } from './loaded-links.ts'
 import { LoadedLogs } from './loaded-logs.ts'
-import { LoadedOccurrences, LoadedTimeline } from './loaded-timeline.ts'
+import { LoadedOccurrences } from './loaded-timeline.ts'
 import { field, jobNeeds, type Need, range } from './needs.ts'
 import type { Rows } from './rows.ts'
 import { readSchedule } from './stored-schedule.ts'
@@ -83,7 +84,7 @@ export class LoadedQueue {
   readonly counted = new Map<string, number>()
   wakes = false
 
-  constructor(rows: Rows, { now, claim }: LoadedQueueOptions, tails: Map<string, number>) {
+  constructor(rows: Rows, { now, claim }: LoadedQueueOptions, tails: TailSizes) {
     this.rows = rows
     this.now = now
     this.edges = new LoadedEdges(rows)
@@ -102,10 +103,7 @@ export class LoadedQueue {
       (id) => rows.range(`et:${id}`).length > 0,
     )
     this.schedules = new LoadedMap((name) => readSchedule(name, rows.field('sch', name)))
-    this.timelines = new LoadedMap((name) => {
-      rows.want(LoadedTimeline.needs(name, tails))
-      return new LoadedTimeline(name, rows, this.occurrences, tails)
-    })
+    this.timelines = new LoadedMap((name) => new LoadedTimeline(name, this.occurrences, tails))
     const reached = new ReachedLimits(this.reached, this.freed)
     this.rules = rulesOver(
       {

@@ -1,12 +1,13 @@
 import { readOutcomeName, readTime } from '../../../queue/model/spoilt.ts'
-import { StoredOccurrence, Timeline } from '../../../queue/rules/schedules/timeline.ts'
+import { StoredOccurrence } from '../../../queue/rules/schedules/timeline.ts'
+import type { OccurrenceSource } from '../../../queue/units/loaded-timeline.ts'
 import { Missing } from '../../../queue/units/missing.ts'
 import { field, type Need, range } from './needs.ts'
 import type { Rows } from './rows.ts'
 import { finiteOr, partsIn, textIn } from './stored-text.ts'
 
-/** How many of the latest occurrences to load at first; four times as many each time more are needed. */
-const firstTail = 16
+/** How many of the latest occurrences to load at first. */
+export const firstTail = 16
 
 export function occurrenceName(schedule: string, at: number): string {
   return `${schedule}\n${at}`
@@ -27,7 +28,7 @@ export function readOccurrence(schedule: string, at: number, text: string): Stor
 }
 
 /** All occurrences that a unit has loaded, each once. */
-export class LoadedOccurrences {
+export class LoadedOccurrences implements OccurrenceSource {
   readonly #rows: Rows
   readonly #known = new Map<string, { readonly occurrence: StoredOccurrence; readonly text: string }>()
   readonly created = new Set<StoredOccurrence>()
@@ -52,6 +53,23 @@ export class LoadedOccurrences {
     return occurrence
   }
 
+  /** Loads those that have not ended as well. */
+  tail(schedule: string, size: number): readonly StoredOccurrence[] {
+    this.#rows.want(tailNeeds(schedule, size))
+    const tail = instantsIn(this.#rows.range(`occ:${schedule}`, -size, -1))
+    const unended = instantsIn(this.#rows.range(`ou:${schedule}`))
+    this.#rows.want([...tail, ...unended].map((at) => field('oc', occurrenceName(schedule, at))))
+    return this.#all(schedule, tail)
+  }
+
+  unended(schedule: string): readonly StoredOccurrence[] {
+    return this.#all(schedule, instantsIn(this.#rows.range(`ou:${schedule}`)))
+  }
+
+  missingTail(schedule: string, size: number): Missing<Need> {
+    return new Missing(tailNeeds(schedule, size))
+  }
+
   /**
    * The occurrence that a job stands for. If the schedule no longer has it, or it belongs to another job by now, returns a
    * detached one.
@@ -60,78 +78,16 @@ export class LoadedOccurrences {
     const found = this.get(schedule, at)
     return found?.jobId === jobId ? found : new StoredOccurrence({ schedule, at, jobId, storedAt: at })
   }
+
+  #all(schedule: string, instants: readonly number[]): readonly StoredOccurrence[] {
+    return instants.flatMap((at) => this.get(schedule, at) ?? [])
+  }
 }
 
-/** The latest occurrences of a schedule, and those that have not ended. More are loaded if a query goes further back. */
-export class LoadedTimeline extends Timeline {
-  readonly #schedule: string
-  readonly #tails: Map<string, number>
-  /** All occurrences from this instant on are loaded. */
-  readonly #from: number
-  readonly #occurrences: LoadedOccurrences
+function tailNeeds(schedule: string, size: number): readonly Need[] {
+  return [range(`occ:${schedule}`, -size, -1), range(`ou:${schedule}`)]
+}
 
-  constructor(schedule: string, rows: Rows, occurrences: LoadedOccurrences, tails: Map<string, number>) {
-    const size = tails.get(schedule) ?? firstTail
-    const tail = rows.range(`occ:${schedule}`, -size, -1).map(Number).filter(Number.isFinite)
-    const unended = rows.range(`ou:${schedule}`).map(Number).filter(Number.isFinite)
-    const instants = [...new Set([...unended, ...tail])].sort((a, b) => a - b)
-    rows.want(instants.map((at) => field('oc', occurrenceName(schedule, at))))
-    super(
-      schedule,
-      instants.flatMap((at) => occurrences.get(schedule, at) ?? []),
-    )
-    this.#schedule = schedule
-    this.#tails = tails
-    this.#from = tail.length < size ? Number.NEGATIVE_INFINITY : (tail[0] as number)
-    this.#occurrences = occurrences
-  }
-
-  static needs(schedule: string, tails: Map<string, number>): readonly Need[] {
-    return [range(`occ:${schedule}`, -(tails.get(schedule) ?? firstTail), -1), range(`ou:${schedule}`)]
-  }
-
-  override get latest(): StoredOccurrence | undefined {
-    const latest = super.latest
-    this.#reach(latest?.at)
-    return latest
-  }
-
-  override at(instant: number): StoredOccurrence | undefined {
-    return super.at(instant) ?? (instant < this.#from ? this.#occurrences.get(this.#schedule, instant) : undefined)
-  }
-
-  override around(now: number): ReturnType<Timeline['around']> {
-    const found = super.around(now)
-    this.#reach(found.last?.at)
-    return found
-  }
-
-  override isSeen(at: number, now: number): boolean {
-    if ((this.latest?.at ?? now) <= now) this.#reach(at)
-    return super.isSeen(at, now)
-  }
-
-  override recent(upTo: number, limit: number): readonly StoredOccurrence[] {
-    const found = super.recent(upTo, limit)
-    this.#reach(found.length < limit ? undefined : found.at(-1)?.at)
-    return found
-  }
-
-  override add(at: number, jobId: string, storedAt: number): StoredOccurrence {
-    const occurrence = super.add(at, jobId, storedAt)
-    this.#occurrences.created.add(occurrence)
-    return occurrence
-  }
-
-  override remove(doomed: ReadonlySet<StoredOccurrence>): void {
-    super.remove(doomed)
-    for (const each of doomed) if (!this.#occurrences.created.delete(each)) this.#occurrences.removed.add(each)
-  }
-
-  /** Loads more if an answer could lie before what is loaded. */
-  #reach(at: number | undefined): void {
-    if (this.#from === Number.NEGATIVE_INFINITY || (at !== undefined && at >= this.#from)) return
-    this.#tails.set(this.#schedule, 4 * (this.#tails.get(this.#schedule) ?? firstTail))
-    throw new Missing(LoadedTimeline.needs(this.#schedule, this.#tails))
-  }
+function instantsIn(members: readonly string[]): readonly number[] {
+  return members.map(Number).filter(Number.isFinite)
 }

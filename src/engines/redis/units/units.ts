@@ -1,12 +1,14 @@
 import { TreadleError } from '../../../core/errors.ts'
 import { randomToken } from '../../../core/id.ts'
 import { pause, systemClock } from '../../../core/time/clock.ts'
+import { TailSizes } from '../../../queue/units/loaded-timeline.ts'
 import { Missing } from '../../../queue/units/missing.ts'
 import type { QueueTime } from '../../servers/queue-time.ts'
 import { script } from '../connections/script.ts'
 import type { RedisServer } from '../connections/server.ts'
 import { commitScript } from '../scripts/commit.ts'
 import { LoadedQueue } from './loaded-queue.ts'
+import { firstTail } from './loaded-timeline.ts'
 import type { Need } from './needs.ts'
 import type { Op } from './places.ts'
 import { expectation, Rows } from './rows.ts'
@@ -158,7 +160,7 @@ class Unit {
   readonly rows: Rows
   readonly #time: QueueTime
   readonly #claim: string
-  readonly #tails = new Map<string, number>()
+  readonly #tails = new TailSizes(firstTail)
   readonly #stamp = randomToken().slice(0, 8)
 
   constructor(server: RedisServer, time: QueueTime, claim: string) {

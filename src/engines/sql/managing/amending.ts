@@ -41,7 +41,7 @@ export class Amending {
     const sealed = due.flatMap((change) => ('expected' in change && change.expected !== null ? [change.id] : []))
     const rule = (queue: LoadedQueue) => {
       const compared = sealed.filter((id) => queue.job(id) !== undefined)
-      queue.want(needs('seal', compared))
+      queue.want(needs('body', compared))
       return queue.rules.managing.amend(due)
     }
     const ids = due.map(({ id }) => id)

@@ -8,8 +8,7 @@ import type { Counts } from '../lanes/counts.ts'
 import type { Lanes } from '../lanes/lanes.ts'
 import { Holding } from '../limits/holding.ts'
 import type { Rates } from '../limits/rates.ts'
-import { scheduleParts } from '../schedules/schedule-store.ts'
-import type { Sending } from '../sending/sending.ts'
+import { scheduleStore } from '../schedules/schedule-store.ts'
 import type { SqlDatabase } from '../session.ts'
 import type { Stepped } from '../stepped.ts'
 import type { Units } from '../units/units.ts'
@@ -32,7 +31,6 @@ export interface StoreParts {
   readonly counts: Counts
   readonly rates: Rates
   readonly uniqueKeys: UniqueKeys
-  readonly sending: Sending
   readonly trees: Trees
   readonly mending: Mending
   readonly time: QueueTime
@@ -52,8 +50,7 @@ export function sqlStore(parts: StoreParts): Stepped<JobStore> {
   const logs = new Logs(database)
   const rollups = new Rollups(new SqlRollupRows(database))
   const events = new EventHistory(database)
-  const { schedules, occurrences } = scheduleParts(parts, waking)
-  const sweeping = new Sweeping({ ...parts, logs, rollups, occurrences })
+  const sweeping = new Sweeping({ ...parts, logs, rollups })
   function* waking<Value>(work: Steps<Value>): Steps<Value> {
     const answer = yield* work
     wake()
@@ -76,7 +73,7 @@ export function sqlStore(parts: StoreParts): Stepped<JobStore> {
     paused: () => changing.paused(),
     holds: (id, rules) => holding.holds(id, rules, time),
     sweep: (request) => sweeping.sweep(request),
-    schedules,
+    schedules: scheduleStore(parts, waking),
     workers: {
       announce: (worker, ttlMs) => workers.announce(worker, ttlMs, time),
       leave: (owner) => workers.leave(owner),

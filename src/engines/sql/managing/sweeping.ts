@@ -4,7 +4,7 @@ import type { Rollups } from '../../../queue/statistics/rollups.ts'
 import type { QueueTime } from '../../servers/queue-time.ts'
 import { Once } from '../keys/once.ts'
 import type { UniqueKeys } from '../keys/unique-keys.ts'
-import type { Occurrences } from '../schedules/occurrences.ts'
+import { forgetOccurrences } from '../schedules/occurrences.ts'
 import type { SqlDatabase } from '../session.ts'
 import type { Mending } from '../workflows/mending.ts'
 import type { Logs } from './logs.ts'
@@ -15,7 +15,6 @@ export interface SweepingParts {
   readonly uniqueKeys: UniqueKeys
   readonly logs: Logs
   readonly rollups: Rollups
-  readonly occurrences: Occurrences
   readonly time: QueueTime
   /** Call this after something may have become ready. */
   readonly wake: () => void
@@ -33,7 +32,7 @@ export class Sweeping {
 
   *sweep(request: SweepRequest): Steps<SweepReport> {
     const { limit } = request
-    const { mending, logs, rollups, occurrences, time, wake } = this.#parts
+    const { mending, logs, rollups, database, time, wake } = this.#parts
     switch (request.part) {
       case 'waits': {
         const { looked, mended } = yield* mending.mend(limit, time)
@@ -47,7 +46,7 @@ export class Sweeping {
       case 'rollups':
         return allOf(yield* rollups.sweep(time.now()))
       case 'occurrences':
-        return allOf(yield* occurrences.forget(request.before, limit))
+        return allOf(yield* forgetOccurrences(database, request.before, limit))
     }
   }
 

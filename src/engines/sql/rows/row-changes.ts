@@ -5,20 +5,21 @@ import type { ColumnName } from './tables.ts'
 /** Changes to rows, by id. */
 export type Changes = Map<string, Readonly<Record<string, string | number | null>>>
 
-export function noteChange(changes: Changes, id: string, change: Readonly<Record<string, string | number | null>>): void {
-  changes.set(id, { ...changes.get(id), ...change })
-}
-
-/** Rows that change in the same columns are written together. */
-export function* writeChanges<Table extends 'jobs' | 'links'>(session: SqlSession, table: Table, changes: Changes): Steps<void> {
+/** Rows that change in the same columns are written together. `key`: the column by which they are named. */
+export function* writeChanges<Table extends 'jobs' | 'links' | 'occurrences'>(
+  session: SqlSession,
+  table: Table,
+  changes: Changes,
+  key: 'id' | 'job_id' = 'id',
+): Steps<void> {
   const byColumns = new Map<string, { readonly columns: ColumnName<Table>[]; readonly rows: SqlRow[] }>()
-  for (const [id, change] of changes) {
+  for (const [name, change] of changes) {
     const columns = Object.keys(change).sort() as ColumnName<Table>[]
-    const key = columns.join()
-    const together = byColumns.get(key) ?? { columns, rows: [] }
-    together.rows.push({ id, ...change })
-    byColumns.set(key, together)
+    const text = columns.join()
+    const together = byColumns.get(text) ?? { columns, rows: [] }
+    together.rows.push({ [key]: name, ...change })
+    byColumns.set(text, together)
   }
   for (const { columns, rows } of byColumns.values())
-    yield* wait(session.update(table, ['id' as ColumnName<Table>], columns, rows))
+    yield* wait(session.update(table, [key as ColumnName<Table>], columns, rows))
 }

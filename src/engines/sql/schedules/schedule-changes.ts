@@ -2,7 +2,7 @@ import { type Steps, wait } from '../../../core/answer.ts'
 import type { ChangedSchedule, ScheduleChanges } from '../../../queue/contract/schedule-store.ts'
 import { type DefinitionRow, definitionOf } from '../rows/schedule-record.ts'
 import type { SqlDatabase } from '../session.ts'
-import type { ScheduleRevision } from './schedule-revision.ts'
+import { readRevision } from './schedule-revision.ts'
 
 interface ChangeRow extends DefinitionRow {
   readonly name: string
@@ -21,13 +21,8 @@ interface RemovedRow {
  * What has changed since a revision. A transaction that changes schedules holds the revision until it commits, so if a change is
  * visible, all earlier ones are too.
  */
-export function* changesAfter(
-  database: SqlDatabase,
-  revision: ScheduleRevision,
-  since: number,
-  limit: number,
-): Steps<ScheduleChanges> {
-  const current = yield* revision.read(database)
+export function* changesAfter(database: SqlDatabase, since: number, limit: number): Steps<ScheduleChanges> {
+  const current = yield* readRevision(database)
   if (current <= since) return { revision: current, changed: [], hasMore: false }
   const rows = yield* wait(
     database.all<ChangeRow>(

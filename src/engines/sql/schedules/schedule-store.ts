@@ -1,48 +1,25 @@
 import type { Steps } from '../../../core/answer.ts'
 import type { ScheduleStore } from '../../../queue/contract/schedule-store.ts'
-import type { QueueTime } from '../../servers/queue-time.ts'
-import type { Sending } from '../sending/sending.ts'
-import type { SqlDatabase } from '../session.ts'
 import type { Stepped } from '../stepped.ts'
-import type { Units } from '../units/units.ts'
-import { Occurrences } from './occurrences.ts'
+import { type DecidingParts, ScheduleDecisions } from './deciding.ts'
+import { readOccurrences } from './occurrences.ts'
 import { changesAfter } from './schedule-changes.ts'
-import { ScheduleRevision } from './schedule-revision.ts'
-import { Schedules } from './schedules.ts'
-import { Unended } from './unended.ts'
-
-export interface ScheduleStoreParts {
-  readonly database: SqlDatabase
-  readonly units: Units
-  readonly sending: Sending
-  readonly time: QueueTime
-}
-
-export interface ScheduleParts {
-  readonly schedules: Stepped<ScheduleStore>
-  readonly occurrences: Occurrences
-}
+import { listSchedules, standingsOf } from './schedules.ts'
 
 /** Schedules and their occurrences. `waking` wakes workers after the given work. */
-export function scheduleParts(
-  { database, units, sending, time }: ScheduleStoreParts,
-  waking: <Value>(work: Steps<Value>) => Steps<Value>,
-): ScheduleParts {
-  const revision = new ScheduleRevision()
-  const unended = new Unended(database, units)
-  const occurrences = new Occurrences({ database, sending, revision })
-  const schedules = new Schedules({ database, units, revision, unended })
-  const store: Stepped<ScheduleStore> = {
-    register: (entries) => schedules.register(entries, time),
-    change: (name, change) => schedules[change](name, time),
-    list: (filter = {}) => schedules.list(filter, time.now()),
-    standings: (names) => schedules.standings(names),
-    changes: (since, limit) => changesAfter(database, revision, since, limit),
-    enqueue: (wanted) => waking(occurrences.enqueue(wanted, time)),
-    occurrences: (query) => occurrences.read(query),
-    neighbours: (key) => unended.neighbours(key, time),
-    markSeen: (keys) => unended.markSeen(keys, time),
-    skipWaiting: (request) => unended.skipWaiting(request, time),
+export function scheduleStore(parts: DecidingParts, waking: <Value>(work: Steps<Value>) => Steps<Value>): Stepped<ScheduleStore> {
+  const { database, time } = parts
+  const decisions = new ScheduleDecisions(parts)
+  return {
+    register: (entries) => decisions.register(entries),
+    change: (name, change) => decisions.change(name, change),
+    list: (filter = {}) => listSchedules(database, filter, time.now()),
+    standings: (names) => standingsOf(database, names),
+    changes: (since, limit) => changesAfter(database, since, limit),
+    enqueue: (wanted) => waking(decisions.enqueue(wanted)),
+    occurrences: (query) => readOccurrences(database, query),
+    neighbours: (key) => decisions.neighbours(key),
+    markSeen: (keys) => decisions.markSeen(keys),
+    skipWaiting: (request) => decisions.skipWaiting(request),
   }
-  return { schedules: store, occurrences }
 }

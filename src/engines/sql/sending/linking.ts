@@ -49,7 +49,7 @@ export class Linking {
 }
 
 /** What is checked before an envelope is stored: whether its id, number or unique key exists, and the jobs it depends on. */
-function sendNeeds(envelope: Envelope): readonly Need[] {
+export function sendNeeds(envelope: Envelope): readonly Need[] {
   const { id, number, links } = envelope
   const index = keyIndexOf(envelope)
   const parent = links?.parent ?? null

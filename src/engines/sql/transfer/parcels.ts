@@ -81,14 +81,6 @@ export function* mark(session: SqlSession, name: string, target: string, now: nu
   return (yield* wait(session.insertNew('transfers', columns, [row], 'name'))).has(name)
 }
 
-export function* unmark(session: SqlSession, names: readonly string[]): Steps<ReadonlySet<string>> {
-  if (names.length === 0) return new Set()
-  const rows = yield* wait(session.all<{ name: string }>('SELECT name FROM {transfers} WHERE name IN (?)', [names]))
-  const found = rows.map(({ name }) => name)
-  if (found.length > 0) yield* wait(session.run('DELETE FROM {transfers} WHERE name IN (?)', [found]))
-  return new Set(found)
-}
-
 /** Splits no surrogate pair: half of one cannot be stored. */
 function inRows(text: string): readonly string[] {
   const rows: string[] = []

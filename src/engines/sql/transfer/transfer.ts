@@ -2,6 +2,7 @@ import { type Steps, wait } from '../../../core/answer.ts'
 import { idMaker } from '../../../core/id.ts'
 import type {
   Contents,
+  MovedUnit,
   Packed,
   PackRequest,
   Page,
@@ -10,15 +11,21 @@ import type {
   Refusal,
   Transfer,
 } from '../../../queue/contract/transfer.ts'
-import { stateNumber } from '../rows/tables.ts'
-import { ScheduleRevision } from '../schedules/schedule-revision.ts'
+import { keysOf } from '../../../queue/rules/transfer/moved-jobs.ts'
+import type { QueueTime } from '../../servers/queue-time.ts'
+import type { Lanes } from '../lanes/lanes.ts'
+import { holdRevision } from '../schedules/schedule-revision.ts'
 import type { SqlDatabase, SqlSession } from '../session.ts'
 import type { Stepped } from '../stepped.ts'
-import { lockMutex } from '../transactions/mutexes.ts'
-import { admit } from './admitting.ts'
-import { type Candidates, candidates, components } from './collecting.ts'
+import type { LoadedQueue } from '../units/loaded-queue.ts'
+import { needs } from '../units/needs.ts'
+import { NewLanes } from '../units/new-lanes.ts'
+import type { Unit, Units } from '../units/units.ts'
+import { type Candidates, candidates } from './candidates.ts'
 import { factsOf, learn } from './facts.ts'
-import { leaveSchedules, placeSchedules, readSchedules } from './moving-schedules.ts'
+import { occurrenceNeeds, wantPlaces } from './loading.ts'
+import { movedSchedules, nextSchedules, schedulesNamed } from './moving-schedules.ts'
+import { movedUnits, unitsOf, unlocked } from './packing.ts'
 import {
   forgetParcel,
   identityOf,
@@ -30,25 +37,19 @@ import {
   sweepReceipts,
   writeReceipt,
 } from './parcels.ts'
-import { lanesOf, type PlacingParts, placeUnits } from './placing.ts'
-import { isReadable, type JobColumns, jobColumns, readUnits } from './reading.ts'
-import { freeReserved, takeOut } from './removing.ts'
 
-export interface TransferParts extends PlacingParts {
+export interface TransferParts {
   readonly database: SqlDatabase
+  readonly units: Units
+  readonly lanes: Lanes
+  readonly time: QueueTime
   /** Call this after something may have become ready. */
   readonly wake: () => void
 }
 
-/** What is taken, with the rows of its jobs. */
-interface Taken extends Page {
-  readonly rows: readonly JobColumns[]
-}
-
-/** Hands jobs over to another queue, and takes them over from one. */
+/** Hands jobs over to another queue and takes them over from one, by the rules of all engines. */
 export function sqlTransfer(parts: TransferParts): Stepped<Transfer> {
-  const { database, time, wake } = parts
-  const revision = new ScheduleRevision()
+  const { database, units, time, wake } = parts
   const newId = idMaker(() => time.now())
   return {
     identity: () =>
@@ -58,19 +59,12 @@ export function sqlTransfer(parts: TransferParts): Stepped<Transfer> {
           return yield* identityOf(session, time.now())
         }),
       ),
-    *pack(request) {
-      const page = isOfSchedules(request) ? packSchedules(parts, revision, request, newId()) : packJobs(parts, request, newId())
-      return yield* page
-    },
-    *read(request) {
-      if (isOfSchedules(request)) return yield* schedulePage(database, request, yield* pausedQueues(database, request))
-      const { rows: _, ...page } = yield* jobPage(database, parts, request, false)
-      return page
-    },
+    pack: (request) => (isOfSchedules(request) ? packSchedules : packJobs)(parts, request, newId()),
+    read: (request) => (isOfSchedules(request) ? readSchedules : readJobs)(parts, request),
     parcels: () => parcelLabels(database),
     parcel: (id) => wait(database.transaction((session) => storedParcel(session, id))),
     *unpack(parcel) {
-      const refusals = yield* unpack(parts, revision, parcel)
+      const refusals = yield* unpack(parts, parcel)
       wake()
       return refusals
     },
@@ -79,7 +73,7 @@ export function sqlTransfer(parts: TransferParts): Stepped<Transfer> {
       if (returned.length > 0) wake()
     },
     facts: (request) => factsOf(database, request, time),
-    learn: (facts) => learn(parts, facts),
+    learn: (facts) => learn(units, facts, time),
   }
 }
 
@@ -90,27 +84,40 @@ function isOfSchedules({ after }: PageRequest): boolean {
 
 const nothing: Contents = { paused: [], schedules: [], units: [] }
 
-function* packSchedules(
-  { database, time }: TransferParts,
-  revision: ScheduleRevision,
-  request: PackRequest,
-  id: string,
-): Steps<Packed> {
-  return yield* wait(
-    database.transaction(function* (session) {
-      yield* revision.hold(session)
-      const now = time.now()
-      const isNew = request.after === null && (yield* mark(session, `paused:${request.target}`, request.target, now))
-      const page = yield* schedulePage(session, request, isNew ? yield* pausedQueues(session, request) : [])
-      yield* leaveSchedules(session, page.schedules, request.target, revision, now)
-      return yield* packed(session, page, request, id, now)
-    }),
-  )
+function packSchedules({ units, time }: TransferParts, request: PackRequest, id: string): Steps<Packed> {
+  const { target } = request
+  const work = function* (unit: Unit): Steps<Packed> {
+    const { session, now } = unit
+    yield* holdRevision(session)
+    const isNew = request.after === null && (yield* mark(session, `paused:${target}`, target, now))
+    const paused = isNew ? yield* pausedQueues(session, request) : []
+    const { names, last } = yield* nextSchedules(session, request)
+    const { answer: schedules } = yield* unit.decide([], (queue) => {
+      const leaving = schedulesNamed(queue, names)
+      const moved = movedSchedules(queue)
+      for (const { name } of leaving) moved.leave(name, target)
+      return leaving
+    })
+    return yield* packed(
+      session,
+      { ...nothing, paused, schedules, after: afterSchedules(last), unreadable: [] },
+      request,
+      id,
+      now,
+    )
+  }
+  return units.within(time, work, { isAlone: false })
 }
 
-function* schedulePage(session: SqlSession, request: PageRequest, paused: readonly string[]): Steps<Page> {
-  const { schedules, last } = yield* readSchedules(session, request.after?.slice(1) ?? '', request.queue, request.limit)
-  return { ...nothing, paused, schedules, after: last === null ? 'j' : `s${last}`, unreadable: [] }
+function* readSchedules({ database, units, time }: TransferParts, request: PageRequest): Steps<Page> {
+  const paused = yield* pausedQueues(database, request)
+  const { names, last } = yield* nextSchedules(database, request)
+  const schedules = yield* units.read(time, (queue) => schedulesNamed(queue, names))
+  return { ...nothing, paused, schedules, after: afterSchedules(last), unreadable: [] }
+}
+
+function afterSchedules(last: string | null): string {
+  return last === null ? 'j' : `s${last}`
 }
 
 /** Only included in the first page. */
@@ -120,17 +127,33 @@ function* pausedQueues(session: SqlSession, { after, queue }: PageRequest): Step
   return rows.map((row) => row.queue).filter((name) => queue === null || name === queue)
 }
 
-function* packJobs(parts: TransferParts, request: PackRequest, id: string): Steps<Packed> {
-  const { database, time } = parts
-  const found = yield* candidates(database, request, request.after?.slice(1) ?? '')
-  return yield* wait(
-    database.transaction(function* (session) {
-      if (found.linked.length > 0) yield* lockMutex(session, 'links')
-      const { rows, ...page } = yield* jobPage(session, parts, request, true, found)
-      yield* takeOut(session, rows, page.units, parts)
-      return yield* packed(session, page, request, id, time.now())
-    }),
-  )
+function* packJobs({ database, units, time }: TransferParts, request: PackRequest, id: string): Steps<Packed> {
+  const found = yield* jobsAfter(database, request)
+  const work = function* (unit: Unit): Steps<Packed> {
+    const free = { ...found, plain: yield* unlocked(unit.session, found.plain) }
+    const { answer } = yield* unit.decide([...free.plain, ...free.linked], (queue) => {
+      const leaving = unitsOf(queue, free, request)
+      movedUnits(queue).takeOut(leaving.units)
+      return leaving
+    })
+    return yield* packed(unit.session, { ...nothing, ...answer, after: afterJobs(found) }, request, id, unit.now)
+  }
+  return yield* units.within(time, work, { isAlone: found.linked.length > 0 })
+}
+
+/** Jobs that are not running, with their workflows. */
+function* readJobs({ database, units, time }: TransferParts, request: PageRequest): Steps<Page> {
+  const found = yield* jobsAfter(database, request)
+  const page = yield* units.read(time, (queue) => unitsOf(queue, found, request))
+  return { ...nothing, ...page, after: afterJobs(found) }
+}
+
+function jobsAfter(database: SqlDatabase, request: PageRequest): Steps<Candidates> {
+  return candidates(database, request, request.after?.slice(1) ?? '')
+}
+
+function afterJobs({ last }: Candidates): string | null {
+  return last === null ? null : `j${last}`
 }
 
 function* packed(session: SqlSession, page: Page, { target }: PackRequest, id: string, now: number): Steps<Packed> {
@@ -142,66 +165,32 @@ function* packed(session: SqlSession, page: Page, { target }: PackRequest, id: s
   return { parcel, after, unreadable }
 }
 
-/** Jobs that are not running, with their workflows. `isLocked` means that they are about to be taken. */
-function* jobPage(
-  session: SqlSession,
-  { lanes }: TransferParts,
-  request: PageRequest,
-  isLocked: boolean,
-  known?: Candidates,
-): Steps<Taken> {
-  const found = known ?? (yield* candidates(session, request, request.after?.slice(1) ?? ''))
-  const plain = yield* plainRows(session, found.plain, isLocked)
-  const sets: JobColumns[][] = []
-  const unreadable: string[] = []
-  for (const row of plain) {
-    if (isReadable(row)) sets.push([row])
-    else unreadable.push(row.id)
-  }
-  for (const ids of yield* components(session, found.linked)) {
-    const members = yield* memberRows(session, ids, isLocked)
-    if (members.some(({ state }) => state === stateNumber.running)) continue
-    const bad = members.filter((row) => !isReadable(row))
-    if (bad.length === 0) sets.push([...members])
-    else unreadable.push(...bad.map(({ id }) => id))
-  }
-  const units = yield* readUnits(session, lanes, sets)
-  const after = found.last === null ? null : `j${found.last}`
-  return { ...nothing, units, after, unreadable, rows: sets.flat() }
-}
-
-/** Jobs locked by another transaction are skipped. */
-function* plainRows(session: SqlSession, ids: readonly string[], isLocked: boolean): Steps<readonly JobColumns[]> {
-  if (ids.length === 0) return []
-  const locking = isLocked ? 'FOR UPDATE SKIP LOCKED' : ''
-  const question = `SELECT ${jobColumns} FROM {jobs by PRIMARY} WHERE {jobs}.id IN (?) ORDER BY {jobs}.id ${locking}`
-  const rows = yield* wait(session.all<JobColumns>(question, [ids]))
-  return rows.filter(({ state, linked }) => linked === 0 && state !== stateNumber.running)
-}
-
-function* memberRows(session: SqlSession, ids: readonly string[], isLocked: boolean): Steps<readonly JobColumns[]> {
-  const question = `SELECT ${jobColumns} FROM {jobs by PRIMARY} WHERE {jobs}.id IN (?) ORDER BY {jobs}.id ${isLocked ? 'FOR UPDATE' : ''}`
-  return yield* wait(session.all<JobColumns>(question, [[...ids].sort()]))
-}
-
-function* unpack(parts: TransferParts, revision: ScheduleRevision, parcel: Parcel): Steps<readonly Refusal[]> {
-  const { database, uniqueKeys, time } = parts
+function* unpack(parts: TransferParts, parcel: Parcel): Steps<readonly Refusal[]> {
+  const { units, time } = parts
   const lanes = yield* lanesOf(parts, parcel.units)
   const isLinked = parcel.units.some(({ jobs }) => jobs.length > 1 || jobs.some(({ links }) => links !== null))
-  return yield* wait(
-    database.transaction(function* (session) {
-      if (isLinked) yield* lockMutex(session, 'links')
-      if (parcel.schedules.length > 0) yield* revision.hold(session)
-      const known = yield* receiptOf(session, parcel.id, time.now())
-      if (known !== null) return known
-      yield* pauseQueues(session, parcel.paused)
-      yield* placeSchedules(session, parcel.schedules, revision, time.now())
-      const { units, refusals } = yield* admit(session, parcel.units, uniqueKeys, time.now())
-      yield* placeUnits(session, units, lanes, parts)
-      yield* writeReceipt(session, parcel.id, refusals)
-      return refusals
-    }),
-  )
+  const rule = (queue: LoadedQueue) => {
+    const names = parcel.schedules.map(({ name }) => name)
+    queue.want([
+      ...needs('schedule', names),
+      ...needs('away', names),
+      ...occurrenceNeeds(parcel.schedules.flatMap(({ occurrences }) => occurrences)),
+    ])
+    wantPlaces(queue, parcel.units)
+    const schedules = movedSchedules(queue)
+    for (const schedule of parcel.schedules) schedules.place(schedule)
+    return movedUnits(queue).placeAll(parcel.units, queue.now)
+  }
+  const work = function* (unit: Unit): Steps<readonly Refusal[]> {
+    yield* holdRevision(unit.session)
+    const known = yield* receiptOf(unit.session, parcel.id, unit.now)
+    if (known !== null) return known
+    yield* pauseQueues(unit.session, parcel.paused)
+    const { answer: refusals } = yield* unit.decide(idsIn(parcel.units), rule, lanes)
+    yield* writeReceipt(unit.session, parcel.id, refusals)
+    return refusals
+  }
+  return yield* units.within(time, work, { isAlone: isLinked })
 }
 
 function* pauseQueues(session: SqlSession, queues: readonly string[]): Steps<void> {
@@ -211,21 +200,43 @@ function* pauseQueues(session: SqlSession, queues: readonly string[]): Steps<voi
 }
 
 function* close(parts: TransferParts, id: string, returned: ReadonlySet<string>): Steps<void> {
-  const { database } = parts
+  const { database, units, time } = parts
   const known = yield* wait(database.transaction((session) => storedParcel(session, id)))
   if (known === null) return
-  const units = known.units.filter(({ jobs }) => returned.has(jobs[0]?.id as string))
-  const lanes = yield* lanesOf(parts, units)
-  yield* wait(
-    database.transaction(function* (session) {
-      if (units.length > 0) yield* lockMutex(session, 'links')
-      if ((yield* storedParcel(session, id)) === null) return
-      yield* freeReserved(
-        session,
-        known.units.flatMap(({ jobs }) => jobs),
-      )
-      yield* placeUnits(session, units, lanes, parts)
-      yield* forgetParcel(session, id)
-    }),
-  )
+  const back = known.units.filter(({ jobs }) => returned.has(jobs[0]?.id as string))
+  const lanes = yield* lanesOf(parts, back)
+  const rule = (queue: LoadedQueue) => {
+    queue.want(
+      needs(
+        'key',
+        known.units.flatMap(({ jobs }) => jobs.flatMap(keysOf)),
+      ),
+    )
+    wantPlaces(queue, back)
+    const moved = movedUnits(queue)
+    moved.freeReserved(known.units)
+    moved.takeBack(back, queue.now)
+  }
+  const work = function* (unit: Unit): Steps<void> {
+    yield* holdRevision(unit.session)
+    if ((yield* storedParcel(unit.session, id)) === null) return
+    yield* unit.decide(idsIn(back), rule, lanes)
+    yield* forgetParcel(unit.session, id)
+  }
+  yield* units.within(time, work, { isAlone: back.length > 0 })
+}
+
+/** Missing lanes are created in transactions of their own. */
+function* lanesOf({ lanes }: TransferParts, units: readonly MovedUnit[]): Steps<NewLanes> {
+  const found = new NewLanes(lanes)
+  const jobs = units.flatMap((unit) => unit.jobs)
+  for (const isRecurring of [false, true]) {
+    const meant = jobs.filter(({ schedule }) => (schedule !== null) === isRecurring)
+    if (meant.length > 0) yield* found.prepare(meant, isRecurring)
+  }
+  return found
+}
+
+function idsIn(units: readonly MovedUnit[]): readonly string[] {
+  return units.flatMap(({ jobs }) => jobs.map(({ id }) => id))
 }

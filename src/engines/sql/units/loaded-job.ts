@@ -5,14 +5,15 @@ import { isFinal, type JobState, jobStates } from '../../../queue/contract/job-s
 import { readErrors } from '../../../queue/model/spoilt.ts'
 import { unscopedKey } from '../../../queue/model/unique-key.ts'
 import type { StoredJob } from '../../../queue/rules/jobs/job.ts'
-import { StoredOccurrence } from '../../../queue/rules/schedules/timeline.ts'
+import type { StoredOccurrence } from '../../../queue/rules/schedules/timeline.ts'
 import type { StoredLinks } from '../../../queue/rules/workflows/links.ts'
 import { readUntil } from '../keys/unique-keys.ts'
 import type { Lane } from '../lanes/lanes.ts'
 import { digestOfKey, type JobChange, type JobRow, rowEnded, unresulted } from '../rows/job-row.ts'
 import { movedFrom, writeToken } from '../rows/lease-token.ts'
 import { stateNumber } from '../rows/tables.ts'
-import type { LoadedRows, Result } from './loaded-rows.ts'
+import type { LoadedRows } from './loaded-rows.ts'
+import type { Result } from './row-readers.ts'
 
 /** A job's row in the form that the rules use. What it carries is read only when it is accessed. */
 export class LoadedJob implements StoredJob {
@@ -44,14 +45,14 @@ export class LoadedJob implements StoredJob {
   #errors: readonly AttemptError[] | undefined
   #hasNewErrors = false
 
-  constructor(row: JobRow, lane: Lane, rows: LoadedRows) {
+  constructor(row: JobRow, lane: Lane, rows: LoadedRows, occurrence: StoredOccurrence | null) {
     this.row = row
     this.#rows = rows
+    this.occurrence = occurrence
     this.loadedEnvelope = new LoadedEnvelope(row, lane, rows)
     this.envelope = this.loadedEnvelope
     this.keyIndex = row.unique_key === null ? null : digestOfKey(row.unique_key)
     this.sentAs = row.unique_key === null ? lane.job : row.unique_key.slice(0, row.unique_key.indexOf('\n'))
-    this.occurrence = occurrenceOf(row)
     this.state = stateOf(row)
     this.runAt = row.run_at
     this.attempts = row.attempts
@@ -84,9 +85,8 @@ export class LoadedJob implements StoredJob {
     this.#carried.seal = seal
   }
 
-  /** No rule reads it. */
   get progress(): string | null {
-    return this.#carried.progress ?? null
+    return this.#carried.progress === undefined ? this.#rows.get('body', this.row.id).progress : this.#carried.progress
   }
 
   set progress(progress: string | null) {
@@ -140,7 +140,7 @@ export class LoadedJob implements StoredJob {
 
   /** Only a job whose handler has finished has a result. */
   get #left(): Result {
-    return rowEnded(this.row) || this.row.state === stateNumber.blocked ? this.#rows.result(this.row.id) : unresulted
+    return rowEnded(this.row) || this.row.state === stateNumber.blocked ? this.#rows.get('result', this.row.id) : unresulted
   }
 
   /** Otherwise the row keeps the claim of its last lease: settling that again reports that it was settled. */
@@ -181,21 +181,16 @@ class LoadedEnvelope implements Envelope {
   }
 
   get identity(): string {
-    return this.#rows.seal(this.id).identity
+    return this.#rows.get('body', this.id).identity
   }
 
   get payload(): string {
-    return this.#rows.seal(this.id).payload
+    return this.#rows.get('body', this.id).payload
   }
 
   get signature(): string | null {
-    return this.#rows.seal(this.id).signature
+    return this.#rows.get('body', this.id).signature
   }
-}
-
-/** Detached: outcomes are written by the ids of jobs. */
-function occurrenceOf({ id, schedule, run_at }: JobRow): StoredOccurrence | null {
-  return schedule === null ? null : new StoredOccurrence({ schedule, at: run_at, jobId: id, storedAt: run_at })
 }
 
 /** A state that cannot be read counts as ended. */

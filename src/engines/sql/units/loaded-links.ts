@@ -227,8 +227,9 @@ class LoadedLinks implements StoredLinks {
   }
 }
 
-/** The edges of a job that gets its place in a workflow now. */
+/** The edges of a job that gets its place in a workflow now. One from another queue comes with edges. */
 export function newPlace(id: string, links: StoredLinks, rows: LoadedRows, edges: LoadedEdges): LoadedPlace {
   const list = new LoadedEdgeList(id, null, rows, edges)
+  for (const edge of links.edges.all) list.add(edge)
   return { place: null, links: Object.assign(links, { edges: list }), doom: null, ending: null }
 }

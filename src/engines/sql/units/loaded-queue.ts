@@ -1,19 +1,27 @@
-import { type FinalState, zeroCounts } from '../../../queue/contract/job-state.ts'
+import { type FinalState, type JobState, zeroCounts } from '../../../queue/contract/job-state.ts'
+import type { GoneJobs } from '../../../queue/contract/transfer.ts'
 import { type Rules, rulesOver } from '../../../queue/rules/assembly.ts'
 import type { StoredJob } from '../../../queue/rules/jobs/job.ts'
 import { Jobs } from '../../../queue/rules/jobs/jobs.ts'
 import { type KeptOnce, OnceKeys } from '../../../queue/rules/keys/once-keys.ts'
 import { type LastingKey, UniqueKeys } from '../../../queue/rules/keys/unique-keys.ts'
+import type { StoredSchedule } from '../../../queue/rules/schedules/schedules.ts'
+import type { Timeline } from '../../../queue/rules/schedules/timeline.ts'
 import type { Edges } from '../../../queue/rules/workflows/edges.ts'
 import { newLinks, type StoredLinks } from '../../../queue/rules/workflows/links.ts'
 import { type Tree, Trees } from '../../../queue/rules/workflows/trees.ts'
 import { LoadedMap } from '../../../queue/units/loaded-map.ts'
+import { LoadedTimeline } from '../../../queue/units/loaded-timeline.ts'
 import type { Lanes } from '../lanes/lanes.ts'
 import { readToken } from '../rows/lease-token.ts'
+import { definitionOf } from '../rows/schedule-record.ts'
 import { LoadedJob } from './loaded-job.ts'
 import { LoadedEdges, type LoadedPlace, loadedPlace, newPlace } from './loaded-links.ts'
+import { LoadedLogs } from './loaded-logs.ts'
+import { LoadedOccurrences } from './loaded-occurrences.ts'
 import type { LoadedRows } from './loaded-rows.ts'
 import { type Need, needs } from './needs.ts'
+import type { OnceRow, ScheduleRow } from './row-readers.ts'
 
 /**
  * The part of the queue that one transaction has loaded, in the form that the rules use. If a rule needs more, `Missing` is thrown;
@@ -27,8 +35,19 @@ export class LoadedQueue {
   readonly places = new Map<string, LoadedPlace>()
   readonly byId: LoadedMap<string, StoredJob>
   readonly lasting: LoadedMap<string, LastingKey>
-  readonly marks = new Map<string, KeptOnce>()
   readonly edges: LoadedEdges
+  /** Idempotency keys. A key is held by a lease and released with it, so most rules need not know who holds one. */
+  readonly marks: LoadedMap<string, KeptOnce>
+  readonly holders: LoadedMap<string, StoredJob>
+  readonly keysOf: LoadedMap<StoredJob, readonly string[]>
+  readonly occurrences: LoadedOccurrences
+  readonly schedules: LoadedMap<string, StoredSchedule>
+  readonly timelines: LoadedMap<string, Timeline>
+  /** Schedules that were moved to another queue. */
+  readonly away: LoadedMap<string, string>
+  readonly logs: LoadedLogs
+  /** How many deleted jobs had ended in which state, for workflows that come from another queue. */
+  readonly gone: GoneJobs[] = []
   readonly #lanes: Lanes
 
   constructor(rows: LoadedRows, lanes: Lanes, now: number) {
@@ -38,18 +57,27 @@ export class LoadedQueue {
     this.byId = new LoadedMap((id) => this.#load(id))
     this.lasting = new LoadedMap((index) => lastingOf(index, rows))
     this.edges = new LoadedEdges(rows)
+    this.marks = new LoadedMap((key) => markOf(rows.peek('once', key)))
+    this.holders = new LoadedMap((key) => this.#onceHolderOf(key))
+    this.keysOf = new LoadedMap((job) => rows.peek('onceOf', job.envelope.id))
+    this.occurrences = new LoadedOccurrences(rows)
+    this.schedules = new LoadedMap((name) => scheduleOf(rows.get('schedule', name)))
+    this.timelines = new LoadedMap((name) => new LoadedTimeline(name, this.occurrences, rows.tails))
+    this.away = new LoadedMap((name) => rows.get('away', name) ?? undefined)
+    this.logs = new LoadedLogs(rows)
     this.rules = rulesOver(
       {
         jobs: new Jobs({
           byId: this.byId,
-          byNumber: new LoadedMap((number) => this.#jobWith(rows.numbered(number))),
+          byNumber: new LoadedMap((number) => this.#jobWith(rows.get('number', String(number)))),
           byToken: new HeldTokens(this.byId),
           uniqueKeys: new UniqueKeys(new LoadedMap((index) => this.#holderOf(index)), this.lasting),
         }),
-        // A key is held by a lease, and so it is released with the lease.
-        once: new OnceKeys({ marks: this.marks }),
+        once: new OnceKeys(this),
         edges: this.edges,
         trees: (jobs, edges) => new LoadedTrees(this, jobs, edges),
+        schedules: this.schedules,
+        timelines: this.timelines,
       },
       { now: () => now },
       { notify: () => {} },
@@ -77,15 +105,23 @@ export class LoadedQueue {
 
   /** Only its id matters, so a job that is not loaded is not locked for it. */
   #holderOf(index: string): StoredJob | undefined {
-    const { living } = this.rows.key(index)
-    if (living === undefined) return undefined
-    return this.byId.isKnown(living) ? this.job(living) : ({ envelope: { id: living } } as StoredJob)
+    const { living } = this.rows.get('key', index)
+    return living === undefined ? undefined : this.#named(living)
+  }
+
+  #onceHolderOf(key: string): StoredJob | undefined {
+    const row = this.rows.peek('once', key)
+    return row == null || row.done_until !== null ? undefined : this.#named(row.job_id)
+  }
+
+  #named(id: string): StoredJob | undefined {
+    return this.byId.isKnown(id) ? this.job(id) : ({ envelope: { id } } as StoredJob)
   }
 
   #load(id: string): StoredJob | undefined {
     const row = this.rows.job(id)
     if (row === null) return undefined
-    const job = new LoadedJob(row, this.#lanes.get(row.lane), this.rows)
+    const job = new LoadedJob(row, this.#lanes.get(row.lane), this.rows, this.occurrences.ofJob(row))
     const place = this.rows.place(id)
     if (place !== undefined) {
       const loaded = loadedPlace(place, this.rows, this.edges)
@@ -104,8 +140,21 @@ function placeless(id: string): StoredLinks {
 }
 
 function lastingOf(index: string, rows: LoadedRows): LastingKey | undefined {
-  const { lasting } = rows.key(index)
+  const { lasting } = rows.get('key', index)
   return lasting === undefined ? undefined : { index, ...lasting, slot: -1 }
+}
+
+/** Null as long as a job holds the key. */
+function markOf(row: OnceRow | null | undefined): KeptOnce | undefined {
+  if (row == null || row.done_until === null) return undefined
+  const { once_key: key, result, seal, done_until: expiresAt } = row
+  return { key, result, seal, expiresAt, slot: -1 }
+}
+
+function scheduleOf(row: ScheduleRow | null): StoredSchedule | undefined {
+  if (row === null) return undefined
+  const { name, expression, timezone, version, since, paused_at } = row
+  return { name, expression, timezone, version, definition: definitionOf(row), since, paused: paused_at !== null }
 }
 
 /** Running jobs by token. A token names its job; the claim in it tells whether it is that of the current lease. */
@@ -151,8 +200,19 @@ class LoadedTrees extends Trees {
 
   override forget(_job: StoredJob & { readonly links: StoredLinks }, _state: FinalState | null): void {}
 
+  override takeOut(): void {}
+
+  override gone(root: string): Readonly<Record<JobState, number>> {
+    const counts = this.#queue.rows.get('gone', root).map(({ state, jobs }) => [state, jobs] as const)
+    return { ...zeroCounts(), ...Object.fromEntries(counts) }
+  }
+
+  override addGone(root: string, state: FinalState, jobs: number): void {
+    this.#queue.gone.push({ root, state, jobs })
+  }
+
   protected override treeOf(root: string): Tree | undefined {
-    const ids = this.#queue.rows.members(root)
+    const ids = this.#queue.rows.get('members', root)
     this.#queue.want(needs('job', ids))
     return { jobs: new Set(ids.flatMap((id) => this.#queue.job(id) ?? [])), gone: zeroCounts() }
   }

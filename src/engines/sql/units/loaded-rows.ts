@@ -1,8 +1,7 @@
 import { type Steps, wait } from '../../../core/answer.ts'
-import type { Seal } from '../../../envelope/envelope.ts'
+import { TailSizes } from '../../../queue/units/loaded-timeline.ts'
 import { Missing } from '../../../queue/units/missing.ts'
-import type { End } from '../../../queue/workflows/waiting.ts'
-import { type HeldKeys, isLasting, type UniqueKeys } from '../keys/unique-keys.ts'
+import { isLasting, type UniqueKeys } from '../keys/unique-keys.ts'
 import type { Lanes } from '../lanes/lanes.ts'
 import { digestOfKey, type JobRow, rowColumns, rowEnded } from '../rows/job-row.ts'
 import { isJobId } from '../rows/lease-token.ts'
@@ -11,6 +10,8 @@ import type { Edge } from '../workflows/edges.ts'
 import { placeColumns, type WorkflowPlace } from '../workflows/places.ts'
 import { LoadedEdgeRows } from './loaded-edge-rows.ts'
 import { type Need, needs } from './needs.ts'
+import type { RowReader } from './row-reader.ts'
+import { readers, type Values } from './row-readers.ts'
 
 export interface LoadedRowsParts {
   readonly lanes: Lanes
@@ -19,7 +20,13 @@ export interface LoadedRowsParts {
   readonly beside?: SqlSession
 }
 
-export type Result = Pick<End, 'result' | 'seal'>
+/** How a unit reads: as a rule, in a transaction that locks what it reads. */
+export interface ReadingMode {
+  /** Whether the transaction holds the links mutex. */
+  readonly isAlone: boolean
+  /** Whether the rules will write. Otherwise nothing is locked. */
+  readonly isLocked: boolean
+}
 
 /**
  * What one transaction has read for the rules. The rows of jobs are locked, and stay as they were read until the transaction
@@ -27,29 +34,28 @@ export type Result = Pick<End, 'result' | 'seal'>
  */
 export class LoadedRows {
   readonly session: SqlSession
+  readonly tails = new TailSizes(1)
   readonly #parts: LoadedRowsParts
-  readonly #isAlone: boolean
+  readonly #mode: ReadingMode
   readonly #jobs = new Map<string, JobRow | null>()
   readonly #places = new Map<string, WorkflowPlace>()
-  readonly #seals = new Map<string, Seal>()
-  readonly #results = new Map<string, Result>()
   readonly #edges: LoadedEdgeRows
-  readonly #keys = new Map<string, HeldKeys>()
-  readonly #numbers = new Map<string, string | null>()
-  readonly #members = new Map<string, readonly string[]>()
+  readonly #values = new Map<string, Map<string, unknown>>()
   #readsBeside = false
   #hasLinked = false
 
-  /** `isAlone`: whether the transaction holds the links mutex. */
-  constructor(session: SqlSession, parts: LoadedRowsParts, isAlone: boolean) {
+  constructor(session: SqlSession, parts: LoadedRowsParts, mode: ReadingMode) {
     this.session = session
     this.#parts = parts
-    this.#isAlone = isAlone
+    this.#mode = mode
     this.#edges = new LoadedEdgeRows(session)
   }
 
   job(id: string): JobRow | null {
-    return isJobId(id) ? this.#loaded(this.#jobs, 'job', id) : null
+    if (!isJobId(id)) return null
+    const row = this.#jobs.get(id)
+    if (row === undefined) throw new Missing(needs('job', [id]))
+    return row
   }
 
   /** A loaded job's place in a workflow. */
@@ -62,12 +68,14 @@ export class LoadedRows {
     return this.#hasLinked
   }
 
-  seal(id: string): Seal {
-    return this.#loaded(this.#seals, 'seal', id)
+  get<Kind extends keyof Values>(kind: Kind, name: string): Values[Kind] {
+    if (!this.#has({ kind, name })) throw new Missing(needs(kind, [name]))
+    return this.peek(kind, name) as Values[Kind]
   }
 
-  result(id: string): Result {
-    return this.#loaded(this.#results, 'result', id)
+  /** Undefined if it was not loaded. */
+  peek<Kind extends keyof Values>(kind: Kind, name: string): Values[Kind] | undefined {
+    return this.#values.get(kind)?.get(name) as Values[Kind] | undefined
   }
 
   edges(kind: 'edgesTo' | 'edgesOf' | 'awaited' | 'rescues' | 'child', name: string): readonly Edge[] {
@@ -80,18 +88,6 @@ export class LoadedRows {
     return this.#edges.list(kind, name) !== undefined
   }
 
-  key(digest: string): HeldKeys {
-    return this.#loaded(this.#keys, 'key', digest)
-  }
-
-  numbered(number: number): string | null {
-    return this.#loaded(this.#numbers, 'number', String(number))
-  }
-
-  members(root: string): readonly string[] {
-    return this.#loaded(this.#members, 'members', root)
-  }
-
   /** Has all of these loaded at once if any of them is missing. */
   want(wanted: readonly Need[]): void {
     const missing = wanted.filter((need) => !this.#has(need))
@@ -101,8 +97,8 @@ export class LoadedRows {
   /** What was not there may have been stored by others by now, even if this transaction does not see it. */
   forgetAbsent(): void {
     for (const [id, row] of this.#jobs) if (row === null) this.#jobs.delete(id)
-    this.#keys.clear()
-    this.#numbers.clear()
+    this.#values.delete('key')
+    this.#values.delete('number')
     this.#readsBeside = true
   }
 
@@ -115,23 +111,19 @@ export class LoadedRows {
     yield* this.#edges.loadAwaited(names('awaited'))
     yield* this.#edges.loadRescues(names('rescues'))
     yield* this.#edges.loadChildren(names('child'))
-    yield* this.#loadSeals(names('seal'))
-    yield* this.#loadResults(names('result'))
-    yield* this.#loadKeys(names('key'))
-    yield* this.#loadNumbers(names('number'))
-    yield* this.#loadMembers(names('members'))
+    for (const kind of new Set(missing.map((need) => need.kind))) if (isRead(kind)) yield* this.#read(kind, names(kind))
   }
 
   /** Reads and locks these jobs, with their places in workflows. All transactions lock in the same order. */
   *lock(ids: readonly string[]): Steps<void> {
     const missing = [...new Set(ids)].filter((id) => isJobId(id) && !this.#jobs.has(id)).sort()
     if (missing.length === 0) return
-    const question = `SELECT ${rowColumns.join(', ')} FROM {jobs by PRIMARY} WHERE id IN (?) ORDER BY id FOR UPDATE`
+    const question = `SELECT ${rowColumns.join(', ')} FROM {jobs by PRIMARY} WHERE id IN (?) ORDER BY id ${this.#mode.isLocked ? 'FOR UPDATE' : ''}`
     const rows = yield* wait(this.session.all<JobRow>(question, [missing]))
     for (const id of missing) this.#jobs.set(id, null)
     for (const row of rows) {
       this.#jobs.set(row.id, row)
-      if (row.number !== null) this.#numbers.set(String(row.number), row.id)
+      if (row.number !== null) this.#table('number').set(String(row.number), row.id)
     }
     yield* this.#parts.lanes.numbered(
       this.session,
@@ -140,7 +132,7 @@ export class LoadedRows {
     const linked = rows.filter((row) => row.linked === 1).map(({ id }) => id)
     if (linked.length === 0) return
     this.#hasLinked = true
-    if (!this.#isAlone) throw new LinksMet()
+    if (!this.#mode.isAlone) throw new LinksMet()
     yield* this.lockPlaces(linked)
   }
 
@@ -172,69 +164,33 @@ export class LoadedRows {
   }
 
   #has({ kind, name }: Need): boolean {
-    switch (kind) {
-      case 'job':
-        return !isJobId(name) || this.#jobs.has(name)
-      case 'seal':
-        return this.#seals.has(name)
-      case 'result':
-        return this.#results.has(name)
-      case 'key':
-        return this.#keys.has(name)
-      case 'number':
-        return this.#numbers.has(name)
-      case 'members':
-        return this.#members.has(name)
-      default:
-        return this.#edges.list(kind, name) !== undefined
-    }
+    if (kind === 'job') return !isJobId(name) || this.#jobs.has(name)
+    return isRead(kind) ? this.#values.get(kind)?.has(name) === true : this.#edges.list(kind, name) !== undefined
   }
 
-  #loaded<Value>(values: ReadonlyMap<string, Value>, kind: Need['kind'], name: string): Value {
-    const value = values.get(name)
-    if (value === undefined) throw new Missing(needs(kind, [name]))
-    return value
-  }
-
-  /** The rows are already locked; locking them again returns their current contents. */
-  *#loadSeals(ids: readonly string[]): Steps<void> {
-    if (ids.length === 0) return
-    const question = 'SELECT id, identity, payload, signature FROM {jobs} WHERE id IN (?) ORDER BY id FOR UPDATE'
-    const rows = yield* wait(this.session.all<Seal & { readonly id: string }>(question, [ids]))
-    for (const { id, ...seal } of rows) this.#seals.set(id, seal)
-  }
-
-  *#loadResults(ids: readonly string[]): Steps<void> {
-    if (ids.length === 0) return
-    const question = 'SELECT id, result, seal FROM {jobs} WHERE id IN (?)'
-    const rows = yield* wait(this.session.all<Result & { readonly id: string }>(question, [ids]))
-    for (const { id, result, seal } of rows) this.#results.set(id, { result, seal })
-  }
-
-  *#loadKeys(digests: readonly string[]): Steps<void> {
-    if (digests.length === 0) return
+  *#read<Kind extends keyof Values>(kind: Kind, names: readonly string[]): Steps<void> {
+    const { absent, read }: RowReader<Values[Kind]> = readers[kind]
     const { uniqueKeys, beside } = this.#parts
-    const others = this.#readsBeside && beside !== undefined ? yield* uniqueKeys.held(beside, digests) : new Map()
-    const own = yield* uniqueKeys.held(this.session, digests)
-    for (const digest of digests) this.#keys.set(digest, { ...others.get(digest), ...own.get(digest) })
+    const { isLocked } = this.#mode
+    const found = yield* read(
+      { session: this.session, uniqueKeys, beside: this.#readsBeside ? beside : undefined, isLocked },
+      names,
+    )
+    const values = this.#table(kind)
+    for (const name of names) values.set(name, absent)
+    for (const [name, value] of found) values.set(name, value)
+    if (kind === 'members') yield* this.lock(names.flatMap((root) => this.peek('members', root) ?? []))
   }
 
-  *#loadNumbers(numbers: readonly string[]): Steps<void> {
-    if (numbers.length === 0) return
-    const question = 'SELECT number, id FROM {jobs} WHERE number IN (?)'
-    const rows = yield* wait(this.session.all<{ number: number; id: string }>(question, [numbers.map(Number)]))
-    for (const number of numbers) this.#numbers.set(number, null)
-    for (const { number, id } of rows) this.#numbers.set(String(number), id)
+  #table<Kind extends keyof Values>(kind: Kind): Map<string, Values[Kind]> {
+    const known = this.#values.get(kind) ?? new Map()
+    this.#values.set(kind, known)
+    return known
   }
+}
 
-  *#loadMembers(roots: readonly string[]): Steps<void> {
-    for (const root of roots) {
-      const rows = yield* wait(this.session.all<{ id: string }>('SELECT id FROM {links} WHERE root = ?', [root]))
-      const ids = rows.map(({ id }) => id)
-      this.#members.set(root, ids)
-      yield* this.lock(ids)
-    }
-  }
+function isRead(kind: Need['kind']): kind is keyof Values {
+  return kind in readers
 }
 
 /** The mutex must be taken before the rows, or two transactions would deadlock. */

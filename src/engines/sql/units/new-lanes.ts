@@ -2,7 +2,7 @@ import type { Steps } from '../../../core/answer.ts'
 import { TreadleError } from '../../../core/errors.ts'
 import type { Envelope } from '../../../envelope/envelope.ts'
 import { type Lane, textOf } from '../lanes/lane-numbers.ts'
-import { type Lanes, laneKey } from '../lanes/lanes.ts'
+import { type LaneFields, type Lanes, laneKey } from '../lanes/lanes.ts'
 
 /** The lanes of envelopes that a rule may store or give to jobs. They are found before the transaction that needs them. */
 export class NewLanes {
@@ -14,7 +14,7 @@ export class NewLanes {
   }
 
   /** `isRecurring`: whether they are for occurrences of schedules. A job stays one, or stays none, however else its lane changes. */
-  *prepare(envelopes: readonly Envelope[], isRecurring: boolean): Steps<void> {
+  *prepare(envelopes: readonly LaneFields[], isRecurring: boolean): Steps<void> {
     for (const lane of yield* this.#lanes.of(envelopes, isRecurring)) this.#byText.set(textOf(lane), lane)
   }
 

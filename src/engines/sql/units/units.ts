@@ -2,6 +2,7 @@ import { type Answer, type Steps, wait } from '../../../core/answer.ts'
 import { TreadleError } from '../../../core/errors.ts'
 import { Missing } from '../../../queue/units/missing.ts'
 import type { QueueTime } from '../../servers/queue-time.ts'
+import type { Lanes } from '../lanes/lanes.ts'
 import type { SqlDatabase, SqlSession } from '../session.ts'
 import { lockMutex } from '../transactions/mutexes.ts'
 import { LoadedQueue } from './loaded-queue.ts'
@@ -40,13 +41,25 @@ export class Units {
    * workflow.
    */
   *run<Value>(ids: readonly string[], time: QueueTime, rule: Rule<Value>, lanes?: NewLanes): Steps<Ruled<Value>> {
-    const isAlone = this.#expectsLinks || this.#database.dialect.isAlone === true
+    let hasMetLinks = false
+    const work = function* (unit: Unit): Steps<Ruled<Value>> {
+      const ruled = yield* unit.decide(ids, rule, lanes)
+      hasMetLinks = unit.hasMetLinks
+      return ruled
+    }
+    const ruled = yield* this.within(time, work, { isAlone: this.#expectsLinks })
+    if (ids.length > 0) this.#expectsLinks = hasMetLinks
+    return ruled
+  }
+
+  /** A transaction that determines itself which jobs it needs. It starts over with the links mutex if it meets a workflow. */
+  *within<Value>(time: QueueTime, work: (unit: Unit) => Steps<Value>, { isAlone }: { readonly isAlone: boolean }): Steps<Value> {
     try {
-      return yield* this.#attempt(ids, time, rule, lanes, isAlone)
+      return yield* wait(this.#transaction(time, isAlone || this.#database.dialect.isAlone === true, work))
     } catch (thrown) {
       if (!(thrown instanceof LinksMet)) throw thrown
     }
-    return yield* this.#attempt(ids, time, rule, lanes, true)
+    return yield* wait(this.alone(time, work))
   }
 
   /** A transaction that holds the links mutex from its start and determines itself which jobs it needs. */
@@ -54,23 +67,10 @@ export class Units {
     return this.#transaction(time, true, work)
   }
 
-  *#attempt<Value>(
-    ids: readonly string[],
-    time: QueueTime,
-    rule: Rule<Value>,
-    lanes: NewLanes | undefined,
-    isAlone: boolean,
-  ): Steps<Ruled<Value>> {
-    let hasMetLinks = false
-    const ruled = yield* wait(
-      this.#transaction(time, isAlone, function* (unit) {
-        const decided = yield* unit.decide(ids, rule, lanes)
-        hasMetLinks = unit.hasMetLinks
-        return decided
-      }),
-    )
-    if (ids.length > 0) this.#expectsLinks = hasMetLinks
-    return ruled
+  /** Answers by a rule that changes nothing, without a lock. */
+  *read<Value>(time: QueueTime, rule: Rule<Value>): Steps<Value> {
+    const rows = new LoadedRows(this.#database, this.#parts, { isAlone: true, isLocked: false })
+    return (yield* decided(rows, this.#parts.lanes, time, rule)).answer
   }
 
   #transaction<Value>(time: QueueTime, isAlone: boolean, work: (unit: Unit) => Steps<Value>): Answer<Value> {
@@ -103,10 +103,10 @@ export class Unit {
 
   /** Runs a rule on what is loaded, and again from its start whenever it needs more. Then writes its changes. */
   *decide<Value>(ids: readonly string[], rule: Rule<Value>, lanes = new NewLanes(this.#parts.lanes)): Steps<Ruled<Value>> {
-    const rows = new LoadedRows(this.session, this.#parts, this.#isAlone)
+    const rows = new LoadedRows(this.session, this.#parts, { isAlone: this.#isAlone, isLocked: true })
     yield* rows.lock(ids)
     for (let tries = 0; tries < mostConflicts; tries++) {
-      const { queue, answer } = yield* this.#decided(rows, rule)
+      const { queue, answer } = yield* decided(rows, this.#parts.lanes, this.#time, rule)
       const written = yield* writeUnit(queue, this.#parts, (envelope, isRecurring) => lanes.of(envelope, isRecurring), this.#time)
       this.hasMetLinks ||= rows.hasLinked
       if (written !== null) return { answer, ...written }
@@ -114,20 +114,25 @@ export class Unit {
     }
     throw new TreadleError('DATABASE_BUSY', `Others have stored the same jobs or unique keys ${mostConflicts} times in a row`)
   }
+}
 
-  *#decided<Value>(rows: LoadedRows, rule: Rule<Value>): Steps<{ readonly queue: LoadedQueue; readonly answer: Value }> {
-    for (let loads = 0; loads < mostLoads; loads++) {
-      // The time at which the last locks were acquired.
-      const queue = new LoadedQueue(rows, this.#parts.lanes, this.now)
-      let missing: readonly Need[]
-      try {
-        return { queue, answer: rule(queue) }
-      } catch (thrown) {
-        if (!(thrown instanceof Missing)) throw thrown
-        missing = thrown.needs
-      }
-      yield* rows.load(missing)
+function* decided<Value>(
+  rows: LoadedRows,
+  lanes: Lanes,
+  time: QueueTime,
+  rule: Rule<Value>,
+): Steps<{ readonly queue: LoadedQueue; readonly answer: Value }> {
+  for (let loads = 0; loads < mostLoads; loads++) {
+    // The time at which the last locks were acquired.
+    const queue = new LoadedQueue(rows, lanes, time.now())
+    let missing: readonly Need[]
+    try {
+      return { queue, answer: rule(queue) }
+    } catch (thrown) {
+      if (!(thrown instanceof Missing)) throw thrown
+      missing = thrown.needs
     }
-    throw new TreadleError('DATABASE_FAILED', 'A call asked for more and more of the queue, and came to no end')
+    yield* rows.load(missing)
   }
+  throw new TreadleError('DATABASE_FAILED', 'A call asked for more and more of the queue, and came to no end')
 }

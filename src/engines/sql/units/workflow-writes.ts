@@ -16,7 +16,8 @@ export function* writePlaces(queue: LoadedQueue): Steps<void> {
     const job = queue.byId.get(id)
     if (job === undefined) continue
     const { place, links } = loaded
-    const columns = changeable(loaded, job.state === 'blocked' ? links.givesUpAt : null)
+    const mayGiveUp = job.state === 'blocked' && Number.isFinite(links.givesUpAt)
+    const columns = changeable(loaded, mayGiveUp ? links.givesUpAt : null)
     if (place === null)
       added.push({ id, root: links.root, parent: links.parent, longest_wait_ms: links.longestWaitMs, ...columns })
     else if (changeableNames.some((column) => columns[column] !== place[column])) {

@@ -2,8 +2,8 @@ import { type Steps, wait } from '../../../core/answer.ts'
 import type { Envelope } from '../../../envelope/envelope.ts'
 import type { StoredJob } from '../../../queue/rules/jobs/job.ts'
 import type { LastingKey } from '../../../queue/rules/keys/unique-keys.ts'
+import type { StoredOccurrence } from '../../../queue/rules/schedules/timeline.ts'
 import type { QueueTime } from '../../servers/queue-time.ts'
-import { writeOnceMarks } from '../keys/once-marks.ts'
 import { type UniqueKeys, writeUntil } from '../keys/unique-keys.ts'
 import { CountChanges, type Counts } from '../lanes/counts.ts'
 import { crowdOf } from '../lanes/lane-numbers.ts'
@@ -11,15 +11,18 @@ import type { Lane, Lanes } from '../lanes/lanes.ts'
 import type { Groups } from '../limits/groups.ts'
 import { forgetBeside } from '../rows/beside.ts'
 import { heldKeyOf, type JobChange, type JobRow, scopedKey } from '../rows/job-row.ts'
+import { logColumns } from '../rows/log-row.ts'
 import { type Changes, writeChanges } from '../rows/row-changes.ts'
 import { plainRowOf, type SentRow, sentColumns } from '../rows/sent-rows.ts'
-import { stateNumber } from '../rows/tables.ts'
+import { type ColumnName, stateNumber } from '../rows/tables.ts'
 import { rewriteTags, writeTags } from '../rows/tags.ts'
 import type { SqlSession } from '../session.ts'
-import { forgetPlaces } from '../workflows/deleted-jobs.ts'
+import { addGone, forgetPlaces } from '../workflows/deleted-jobs.ts'
 import type { LoadedJob } from './loaded-job.ts'
 import type { LoadedQueue } from './loaded-queue.ts'
+import { type OnceClaims, onceClaims, writeHeldOnce, writeOnceMarks } from './once-writes.ts'
 import { writeOutcomes } from './outcomes.ts'
+import { writeAway, writeOccurrences, writeSchedules } from './schedule-writes.ts'
 import { writeEdges, writePlaces } from './workflow-writes.ts'
 
 export interface WritesParts {
@@ -48,16 +51,30 @@ interface ChangedJob {
 export function* writeUnit(queue: LoadedQueue, parts: WritesParts, laneOf: LaneOf, time: QueueTime): Steps<Written | null> {
   const { session } = queue.rows
   const inserted = [...queue.byId].flatMap(([id, job]) => (queue.loaded.has(id) ? [] : [job]))
-  const rows = inserted.map((job) => insertion(queue, job, laneOf, time))
-  if (!(yield* insertAll(queue, parts, rows))) return null
+  const claims = onceClaims(queue)
+  const isLater = inserted.some(hasBegunOrEnded)
+  const rows = inserted.map((job) => {
+    const row = insertion(queue, job, laneOf, time)
+    return isLater ? Object.assign(row, laterColumnsOf(job, claims)) : row
+  })
+  if (!(yield* insertAll(queue, parts, rows, isLater ? [...sentColumns, ...laterColumns] : sentColumns))) return null
   const changed = [...queue.loaded.values()].flatMap((job) => changedJob(queue, parts, job, laneOf) ?? [])
-  const changes: Changes = new Map(inserted.flatMap((job) => laterColumns(job)))
+  const changes: Changes = new Map()
   for (const { after, change, isRemoved } of changed) if (!isRemoved) changes.set(after.id, change)
   yield* writeChanges(session, 'jobs', changes)
-  const released = yield* writeConsequences(session, parts, changed, rows)
-  yield* writeOnceMarks(session, [...queue.marks.values()])
+  const released = yield* writeConsequences(queue, parts, changed, rows)
+  yield* writeOnceMarks(queue)
+  yield* writeHeldOnce(queue, claims)
+  yield* writeSchedules(queue)
+  yield* writeOccurrences(queue)
+  yield* writeAway(queue)
   yield* writePlaces(queue)
   yield* writeEdges(queue)
+  yield* addGone(
+    session,
+    queue.gone.map((gone) => ({ ...gone, state: stateNumber[gone.state] })),
+  )
+  yield* wait(session.insertNew('logs', logColumns, queue.logs.restored, 'job_id'))
   yield* writeTags(session, rows)
   yield* rewriteTags(session, identitiesIn(changed))
   yield* removeAll(
@@ -68,12 +85,17 @@ export function* writeUnit(queue: LoadedQueue, parts: WritesParts, laneOf: LaneO
 }
 
 /** Keys and jobs that others may store at the same moment come first: what was written before a conflict is taken back. */
-function* insertAll(queue: LoadedQueue, { uniqueKeys }: WritesParts, rows: readonly SentRow[]): Steps<boolean> {
+function* insertAll(
+  queue: LoadedQueue,
+  { uniqueKeys }: WritesParts,
+  rows: readonly SentRow[],
+  columns: readonly ColumnName<'jobs'>[],
+): Steps<boolean> {
   const { session } = queue.rows
   const { taken, freed } = lastingKeys(queue)
   yield* uniqueKeys.free(session, freed)
   const got = yield* uniqueKeys.take(session, taken, queue.now)
-  const written = rows.length === 0 ? new Set<string>() : yield* wait(session.insertNew('jobs', sentColumns, rows, 'id'))
+  const written = rows.length === 0 ? new Set<string>() : yield* wait(session.insertNew('jobs', columns, rows, 'id'))
   if (got.size === taken.length && written.size === rows.length) return true
   if (written.size > 0) yield* wait(session.run('DELETE FROM {jobs} WHERE id IN (?)', [[...written]]))
   yield* uniqueKeys.free(
@@ -92,7 +114,7 @@ function lastingKeys(queue: LoadedQueue) {
   })
   return {
     taken: changes.flatMap(([, , after]) => (after === undefined ? [] : [row(after)])),
-    freed: changes.flatMap(([, before, after]) => (before === undefined || after !== undefined ? [] : [row(before)])),
+    freed: changes.flatMap(([, before]) => (before === undefined ? [] : [row(before)])),
   }
 }
 
@@ -107,16 +129,40 @@ function insertion(queue: LoadedQueue, job: StoredJob, laneOf: LaneOf, time: Que
   const unique_key = uniqueKey === null ? null : scopedKey(job.sentAs, uniqueKey)
   const unique_until = uniqueKey === null ? null : writeUntil(uniqueUntil)
   const state = stateNumber[job.state]
-  const keys = { unique_key, unique_until, held_key: heldKeyOf({ state, unique_key, unique_until, started_at: null }) }
+  const keys = { unique_key, unique_until, held_key: heldKeyOf({ state, unique_key, unique_until, started_at: job.startedAt }) }
   const linked = +(job.links !== null || queue.edges.isNewTarget(id))
   return Object.assign(plain, { state, grp: group ?? '', ...keys, schedule: occurrence?.schedule ?? null, linked })
 }
 
-/** What a job that has ended as soon as it was stored has besides. */
-function laterColumns(job: StoredJob): readonly (readonly [string, JobChange])[] {
-  const { finishedAt, reason, errors } = job
-  if (finishedAt === null) return []
-  return [[job.envelope.id, { finished_at: finishedAt, reason, errors: errors.length === 0 ? null : JSON.stringify(errors) }]]
+/** The columns in which a job that was just stored differs from others only if it ended at once, or comes from another queue. */
+const laterColumns = [
+  'attempts',
+  'rescues',
+  'token',
+  'owner',
+  'started_at',
+  'finished_at',
+  'result',
+  'seal',
+  'progress',
+  'reason',
+  'errors',
+] as const satisfies readonly ColumnName<'jobs'>[]
+
+function hasBegunOrEnded({ startedAt, finishedAt, attempts, rescues, ...job }: StoredJob): boolean {
+  const isUntouched = attempts === 0 && rescues === 0 && job.owner === null && job.progress === null && job.errors.length === 0
+  return !(isUntouched && startedAt === null && finishedAt === null)
+}
+
+function laterColumnsOf(job: StoredJob, claims: OnceClaims) {
+  const { attempts, rescues, owner, startedAt, finishedAt, result, seal, progress, reason, errors } = job
+  return {
+    ...{ attempts, rescues, owner, result, seal, progress, reason },
+    token: claims.get(job.envelope.id) ?? null,
+    started_at: startedAt,
+    finished_at: finishedAt,
+    errors: errors.length === 0 ? null : JSON.stringify(errors),
+  }
 }
 
 function changedJob(queue: LoadedQueue, { lanes }: WritesParts, job: LoadedJob, laneOf: LaneOf): ChangedJob | undefined {
@@ -133,7 +179,7 @@ function changedJob(queue: LoadedQueue, { lanes }: WritesParts, job: LoadedJob, 
 }
 
 function* writeConsequences(
-  session: SqlSession,
+  { rows: { session }, loaded, occurrences }: LoadedQueue,
   { counts, groups, lanes }: WritesParts,
   changed: readonly ChangedJob[],
   inserted: readonly SentRow[],
@@ -154,9 +200,13 @@ function* writeConsequences(
   const left = changed.filter((each) => isReady(each.before) && (isMoved(each) || each.isRemoved)).map(({ before }) => before)
   const isGrouped = ({ lane }: Pick<JobRow, 'lane'>) => lanes.get(lane).grouped === 1
   yield* groups.leave(session, left.filter(isGrouped))
+  // Occurrences that the rules have loaded have followed their jobs.
+  const followed = new Set<StoredOccurrence | null | undefined>([...occurrences.loaded].map(({ occurrence }) => occurrence))
+  const isUnfollowed = ({ before, after }: ChangedJob) =>
+    after.state !== before.state && after.schedule !== null && !followed.has(loaded.get(after.id)?.occurrence)
   yield* writeOutcomes(
     session,
-    changed.filter(({ before, after }) => after.state !== before.state && after.schedule !== null).map(({ after }) => after),
+    changed.filter(isUnfollowed).map(({ after }) => after),
   )
   yield* groups.arrive(session, arrived.filter(isGrouped))
   yield* changes.write(session, counts)

@@ -22,26 +22,29 @@ export function* forgetPlaces(session: SqlSession, removed: readonly Pick<JobRow
   const states = new Map(removed.map(({ id, state }) => [id, state]))
   yield* remember(
     session,
-    places.map(({ id, root }) => ({ root, state: states.get(id) as number })),
+    places.map(({ id, root }) => ({ root, state: states.get(id) as number, jobs: 1 })),
   )
 }
 
-function* remember(session: SqlSession, ends: readonly Pick<GoneCount, 'root' | 'state'>[]): Steps<void> {
+function* remember(session: SqlSession, ends: readonly GoneCount[]): Steps<void> {
   const roots = [...new Set(ends.map(({ root }) => root))]
   const left = yield* wait(session.all<{ root: string }>('SELECT DISTINCT root FROM {links} WHERE root IN (?)', [roots]))
   const living = new Set(left.map(({ root }) => root))
   const over = roots.filter((root) => !living.has(root))
   if (over.length > 0) yield* wait(session.run('DELETE FROM {gone} WHERE root IN (?)', [over]))
   const counted = ends.filter(({ root, state }) => living.has(root) && state >= stateNumber.succeeded)
-  if (counted.length > 0) yield* count(session, [...living], counted)
+  yield* addGone(session, counted)
 }
 
-function* count(session: SqlSession, roots: readonly string[], ends: readonly Pick<GoneCount, 'root' | 'state'>[]) {
+/** Counts further jobs of these workflows that ended and were deleted. */
+export function* addGone(session: SqlSession, ends: readonly GoneCount[]): Steps<void> {
+  if (ends.length === 0) return
+  const roots = [...new Set(ends.map(({ root }) => root))]
   const known = yield* wait(session.all<GoneCount>('SELECT root, state, jobs FROM {gone} WHERE root IN (?)', [roots]))
   const counts = new Map(known.map((row) => [keyOf(row), { ...row }]))
-  for (const { root, state } of ends) {
+  for (const { root, state, jobs } of ends) {
     const key = keyOf({ root, state })
-    counts.set(key, { root, state, jobs: (counts.get(key)?.jobs ?? 0) + 1 })
+    counts.set(key, { root, state, jobs: (counts.get(key)?.jobs ?? 0) + jobs })
   }
   yield* wait(session.upsert('gone', ['root', 'state', 'jobs'], [...counts.values()], ['root', 'state'], ['jobs']))
 }

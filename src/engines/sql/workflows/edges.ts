@@ -4,7 +4,7 @@ import type { FailurePolicy } from '../../../envelope/envelope.ts'
 import { type JobState, jobStates } from '../../../queue/contract/job-state.ts'
 import type { JobLink } from '../../../queue/contract/store.ts'
 import { readEnd } from '../../../queue/model/spoilt.ts'
-import { type Doom, doomOf as doomOfStored, type StoredEdge } from '../../../queue/rules/workflows/links.ts'
+import type { StoredEdge } from '../../../queue/rules/workflows/links.ts'
 import { type End, isFailurePolicy } from '../../../queue/workflows/waiting.ts'
 import { isJobId } from '../rows/lease-token.ts'
 import type { ColumnName } from '../rows/tables.ts'
@@ -77,11 +77,6 @@ export function storedEdge({ waiter, target, target_name, target_job, child_name
     waiting: waiting === 1,
     end: outcome === null ? null : readEnd({ state: outcomes[outcome], result, seal, error }),
   }
-}
-
-/** What an ended edge does to a job whose handler has not finished yet. */
-export function doomOf(edge: Edge): Doom {
-  return doomOfStored(storedEdge(edge))
 }
 
 export function newEdge({ waiterId, id, job, key, policy }: StoredEdge): NewEdge {

@@ -1,5 +1,6 @@
 import { digest } from '../../../core/text/digest.ts'
-import { doomOf, type Edge, edgeColumns, targetOf } from '../../sql/workflows/edges.ts'
+import { doomOf } from '../../../queue/rules/workflows/links.ts'
+import { type Edge, edgeColumns, storedEdge, targetOf } from '../../sql/workflows/edges.ts'
 import type { Connection } from '../file/connection.ts'
 
 const renamed = ['jobs', 'lanes', 'links', 'edges', 'once', 'schedule_revision', 'numbers'] as const
@@ -114,5 +115,5 @@ function finishDooms(connection: Connection): void {
   )
   const change = connection.prepare('UPDATE treadle_links SET doom = ? WHERE id = ?')
   for (const { id, ...edge } of doomed.all() as (Edge & { readonly id: string })[])
-    change.run(edge.edge === null ? null : JSON.stringify(doomOf(edge)), id)
+    change.run(edge.edge === null ? null : JSON.stringify(doomOf(storedEdge(edge))), id)
 }

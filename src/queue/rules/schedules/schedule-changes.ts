@@ -17,6 +17,11 @@ export class ScheduleChangeLog {
     return this.#revision
   }
 
+  /** In the order of their last changes. */
+  get names(): readonly string[] {
+    return [...this.#changes.keys()]
+  }
+
   add(name: string): void {
     this.#write(name, null)
   }

@@ -67,16 +67,21 @@ export class Schedules {
   }
 
   register(entries: readonly ScheduleEntry[]): void {
-    const { clock } = this.#parts
-    for (const { name, expression, timezone, version, definition = null } of entries) {
+    for (const entry of entries) {
+      if (this.isRegistered(entry)) continue
+      const { name, expression, timezone, version, definition = null } = entry
       const known = this.#schedules.get(name)
-      const hasSameInstants = known?.expression === expression && known.timezone === timezone
-      const isSame = known?.version === version && isSameDefinition(known.definition, definition)
-      if (hasSameInstants && isSame) continue
-      const since = hasSameInstants ? known.since : clock.now()
+      const since = hasSameInstants(known, entry) ? known.since : this.#parts.clock.now()
       this.#change({ name, expression, timezone, version, definition, since, paused: known?.paused ?? false })
       this.#withdraw(name)
     }
+  }
+
+  /** Whether registering it changes nothing. */
+  isRegistered(entry: ScheduleEntry): boolean {
+    const known = this.#schedules.get(entry.name)
+    if (!hasSameInstants(known, entry) || known.version !== entry.version) return false
+    return isSameDefinition(known.definition, entry.definition ?? null)
   }
 
   standings(names?: readonly string[]): readonly ScheduleStanding[] {
@@ -85,6 +90,11 @@ export class Schedules {
       const latest = this.#timelines.get(name)?.latest?.record() ?? null
       return { name, version, since, paused, latest }
     })
+  }
+
+  /** The schedules that were changed or removed, in the order of their last changes. */
+  get changed(): readonly string[] {
+    return this.#changes.names
   }
 
   get revision(): number {
@@ -248,6 +258,10 @@ export class Schedules {
 
 function isBegun(job: StoredJob | undefined): boolean {
   return job !== undefined && job.startedAt !== null
+}
+
+function hasSameInstants(known: StoredSchedule | undefined, { expression, timezone }: ScheduleEntry): known is StoredSchedule {
+  return known?.expression === expression && known.timezone === timezone
 }
 
 function isSameDefinition(one: StoredDefinition | null, other: StoredDefinition | null): boolean {

@@ -127,7 +127,7 @@ export function placedLinks(waiterId: string, moved: MovedLinks): StoredLinks {
     if (edge.key !== null) links.children.set(edge.key, edge)
   }
   return Object.assign(links, {
-    givesUpAt: givesUpAt ?? 0,
+    givesUpAt: givesUpAt ?? Number.POSITIVE_INFINITY,
     pending: edges.filter(({ waiting }) => waiting).length,
     doom: fatal === undefined ? null : doomOf(fatal),
     ending,

@@ -12,7 +12,7 @@ export interface MovedSchedulesParts extends LearningParts {
 }
 
 /** How many of the last occurrences travel with a schedule. */
-const lastOccurrences = 20
+export const lastOccurrences = 20
 
 /** Schedules as they leave and arrive. */
 export class MovedSchedules {
@@ -59,6 +59,7 @@ export class MovedSchedules {
 
   #hasJobsIn(schedule: string, queue: string): boolean {
     const { jobs, schedules } = this.#parts
-    return schedules.timeline(schedule).all.some(({ jobId }) => jobs.get(jobId)?.envelope.queue === queue)
+    const timeline = schedules.timeline(schedule)
+    return [...timeline.all, ...timeline.unended].some(({ jobId }) => jobs.get(jobId)?.envelope.queue === queue)
   }
 }

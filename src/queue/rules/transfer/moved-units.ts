@@ -94,12 +94,17 @@ export class MovedUnits {
       const why = unit.jobs.map((job) => this.refusalOf(job, now)).find((each) => each !== null)
       if (first === undefined) continue
       if (why != null) refusals.push({ id: first.id, jobs: unit.jobs.length, why })
-      else if (unit.jobs.length > 1 || !this.isRepeated(first)) this.place(unit, now)
+      else if (unit.jobs.length > 1 || !this.isRepeated(first)) this.#place(unit, now)
     }
     return refusals
   }
 
-  place(unit: MovedUnit, now: number): void {
+  /** Stores units that come back. If a job was sent again with the same id in the meantime, that one stays instead. */
+  takeBack(units: readonly MovedUnit[], now: number): void {
+    for (const unit of units) if (unit.jobs.every(({ id }) => this.#parts.jobs.get(id) === undefined)) this.#place(unit, now)
+  }
+
+  #place(unit: MovedUnit, now: number): void {
     const { jobs, edges, trees, once } = this.#parts
     for (const moved of unit.jobs) {
       const job = jobs.place({ ...placedJob(moved, now, this.#occurrenceOf(moved)), links: this.#linksOf(moved) })

@@ -1,6 +1,5 @@
 import { type Steps, wait } from '../../../core/answer.ts'
 import type { PageRequest } from '../../../queue/contract/transfer.ts'
-import { isJobId } from '../rows/lease-token.ts'
 import { stateNumber } from '../rows/tables.ts'
 import type { SqlSession, SqlValue } from '../session.ts'
 
@@ -53,50 +52,4 @@ function upTo(rows: readonly Candidate[]): readonly Candidate[] {
     return index > 0 && characters > mostCharacters
   })
   return end < 0 ? rows : rows.slice(0, end)
-}
-
-/**
- * The jobs linked to each of these, by workflow or because one waits for another that has not ended, as sets of ids. Call this
- * only while holding the links mutex.
- */
-export function* components(session: SqlSession, ids: readonly string[]): Steps<readonly (readonly string[])[]> {
-  const sets: string[][] = []
-  const seen = new Set<string>()
-  for (const id of ids) {
-    if (seen.has(id)) continue
-    const members = yield* componentOf(session, id)
-    for (const member of members) seen.add(member)
-    sets.push([...members])
-  }
-  return sets
-}
-
-function* componentOf(session: SqlSession, id: string): Steps<ReadonlySet<string>> {
-  const members = new Set([id])
-  const roots = new Set<string>()
-  for (let last: readonly string[] = [id]; last.length > 0; ) {
-    const found = [...(yield* sameRoot(session, last, roots)), ...(yield* tiedTo(session, last))]
-    last = [...new Set(found)].filter((each) => !members.has(each))
-    for (const each of last) members.add(each)
-  }
-  return members
-}
-
-function* sameRoot(session: SqlSession, ids: readonly string[], known: Set<string>): Steps<readonly string[]> {
-  const places = yield* wait(session.all<{ root: string }>('SELECT DISTINCT root FROM {links} WHERE id IN (?)', [ids]))
-  const roots = places.map(({ root }) => root).filter((root) => !known.has(root))
-  if (roots.length === 0) return []
-  for (const root of roots) known.add(root)
-  return (yield* wait(session.all<{ id: string }>('SELECT id FROM {links} WHERE root IN (?)', [roots]))).map(({ id }) => id)
-}
-
-function* tiedTo(session: SqlSession, ids: readonly string[]): Steps<readonly string[]> {
-  const rows = yield* wait(
-    session.all<{ id: string }>(
-      `SELECT target AS id FROM {edges} WHERE waiter IN (?) AND outcome IS NULL
-       UNION SELECT waiter AS id FROM {edges} WHERE target IN (?) AND outcome IS NULL`,
-      [ids, ids],
-    ),
-  )
-  return rows.map(({ id }) => id).filter(isJobId)
 }
