@@ -92,6 +92,16 @@ export const transferring: Group = {
       assert.deepEqual(await transferOf(bench.backend).parcels(), [])
       assert.equal((await bench.claim({ jobs: byGroup() })).length, 2)
     },
+    'a job that was sent again while it was in a parcel stays as it was sent when the parcel comes back': async (bench) => {
+      const id = await bench.sendOne()
+      const { parcel } = await pack(bench, elsewhere(bench))
+      assert.ok(parcel)
+      await bench.backend.send([bench.envelope({ id, payload: '"again"' })])
+      await transferOf(bench.backend).close(parcel.id, [id])
+      const [lease, ...others] = await bench.claim()
+      assert.deepEqual([lease?.envelope.id, lease?.envelope.payload, others], [id, '"again"', []])
+      await bench.assertNothingClaimable()
+    },
     'a parcel is closed once': async (bench) => {
       const id = await bench.sendOne()
       const { parcel } = await pack(bench, elsewhere(bench))
