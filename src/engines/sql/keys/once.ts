@@ -1,8 +1,10 @@
 import { type Steps, wait } from '../../../core/answer.ts'
 import { digest } from '../../../core/text/digest.ts'
 import type { OnceClaim } from '../../../queue/contract/contract.ts'
+import { onceAnswer } from '../../../queue/rules/keys/once-keys.ts'
 import type { QueueTime } from '../../servers/queue-time.ts'
 import { claimOf, isJobId } from '../rows/lease-token.ts'
+import { keptKeyOf, type OnceRow, onceColumns } from '../rows/once-row.ts'
 import { isRunning, stateNumber } from '../rows/tables.ts'
 import type { SqlDatabase, SqlSession } from '../session.ts'
 
@@ -91,24 +93,17 @@ interface Claim extends Holder {
   readonly claimed_at: number
 }
 
-interface OnceRow extends Holder {
-  readonly done_until: number | null
-  readonly result: string | null
-}
-
 /** Concurrent claims of the same key wait here. Null if the key existed and is gone. */
 function* claimKnown(session: SqlSession, claim: Claim, time: QueueTime): Steps<OnceClaim | null> {
   const { once_key, job_id, seal: token } = claim
-  const [held] = yield* wait(
-    session.all<OnceRow>('SELECT job_id, done_until, result, seal FROM {once} WHERE once_key = ? FOR UPDATE', [once_key]),
-  )
+  const [held] = yield* wait(session.all<OnceRow>(`SELECT ${onceColumns} FROM {once} WHERE once_key = ? FOR UPDATE`, [once_key]))
   // A job that is not running holds nothing.
   if (held === undefined) return token === null ? { kind: 'claimed' } : null
   const now = time.now()
-  if (held.done_until !== null && held.done_until > now) return { kind: 'done', result: held.result, seal: held.seal }
-  const isOfOther = held.done_until === null && held.job_id !== job_id
-  if (isOfOther && isHeld(held, yield* tokensUnderWay(session, [held.job_id]))) return { kind: 'busy' }
-  if (token === null) return { kind: 'claimed' }
+  const kept = keptKeyOf(held)
+  const mayBeBusy = kept === undefined && held.job_id !== job_id
+  const answer = onceAnswer(kept, mayBeBusy && isHeld(held, yield* tokensUnderWay(session, [held.job_id])), now)
+  if (answer.kind !== 'claimed' || token === null) return answer
   yield* wait(
     session.run('UPDATE {once} SET job_id = ?, claimed_at = ?, done_until = NULL, result = NULL, seal = ? WHERE once_key = ?', [
       job_id,

@@ -7,21 +7,14 @@ import {
   type LogChunk,
   type LogExtent,
   type LogStore,
-  type PlacedLogChunk,
   placeChunk,
   type StoredLogChunk,
 } from '../../../queue/contract/log-store.ts'
 import type { SweepReport } from '../../../queue/contract/store.ts'
 import { isJobId } from '../rows/lease-token.ts'
+import { type LogRow, logColumns, logRowOf } from '../rows/log-row.ts'
 import type { SqlDatabase, SqlSession } from '../session.ts'
 import type { Stepped } from '../stepped.ts'
-
-const columns = ['job_id', 'first_line', 'last_line', 'attempt', 'bytes', 'body'] as const
-
-type LogRow = Readonly<Record<'first_line' | 'last_line' | 'attempt' | 'bytes', number>> & {
-  readonly job_id: string
-  readonly body: string
-}
 
 /** How often to retry lines whose numbers were taken at the same moment by another writer that has lost the job's lease. */
 const mostTries = 20
@@ -76,17 +69,17 @@ export class Logs implements Stepped<LogStore> {
   /** Returns the chunks whose numbers were taken in the meantime. */
   *#append(session: SqlSession, chunks: readonly LogChunk[], bounds: LogBounds): Steps<readonly LogChunk[]> {
     const extents = yield* extentsOf(session, [...new Set(chunks.map(({ id }) => id))])
-    const rows: LogRow[] = []
+    const rows: ReturnType<typeof logRowOf>[] = []
     for (const chunk of chunks) {
       const extent = extents.get(chunk.id)
       // The job has been deleted.
       if (extent === undefined) continue
       const placed = placeChunk(chunk, extent)
       extents.set(chunk.id, extentWith(extent, placed))
-      rows.push(rowOf(chunk.id, placed))
+      rows.push(logRowOf(chunk.id, placed))
     }
     if (rows.length === 0) return []
-    const written = yield* wait(session.insertNew('logs', columns, rows, 'job_id'))
+    const written = yield* wait(session.insertNew('logs', logColumns, rows, 'job_id'))
     const large = [...extents].filter(([id, extent]) => written.has(id) && exceeds(extent, bounds))
     yield* drop(session, new Map(large), bounds)
     return chunks.filter(({ id }) => extents.has(id) && !written.has(id))
@@ -120,8 +113,4 @@ function* drop(session: SqlSession, large: ReadonlyMap<string, LogExtent>, bound
     const chunks = rows.map(({ first_line, last_line, bytes }) => ({ first: first_line, last: last_line, bytes }))
     yield* wait(session.run('DELETE FROM {logs} WHERE job_id = ? AND first_line < ?', [id, keptFrom(chunks, extent, bounds)]))
   }
-}
-
-function rowOf(job_id: string, { first, last, attempt, bytes, text }: PlacedLogChunk): LogRow {
-  return { job_id, first_line: first, last_line: last, attempt, bytes, body: text }
 }

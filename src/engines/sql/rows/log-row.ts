@@ -1,4 +1,5 @@
 import type { PlacedLogChunk } from '../../../queue/contract/log-store.ts'
+import type { SqlRow } from '../session.ts'
 import type { ColumnName } from './tables.ts'
 
 export interface LogRow {
@@ -23,6 +24,6 @@ export function logChunkOf({ first_line, last_line, attempt, bytes, body }: LogR
   return { attempt, first: first_line, last: last_line, text: body, bytes }
 }
 
-export function logRowOf(job_id: string, { attempt, first, last, text, bytes }: PlacedLogChunk) {
+export function logRowOf(job_id: string, { attempt, first, last, text, bytes }: PlacedLogChunk): LogRow & SqlRow {
   return { job_id, first_line: first, last_line: last, attempt, bytes, body: text }
 }

@@ -14,6 +14,7 @@ import { LoadedMap } from '../../../queue/units/loaded-map.ts'
 import { LoadedTimeline } from '../../../queue/units/loaded-timeline.ts'
 import type { Lanes } from '../lanes/lanes.ts'
 import { readToken } from '../rows/lease-token.ts'
+import { keptKeyOf, type OnceRow } from '../rows/once-row.ts'
 import { definitionOf } from '../rows/schedule-record.ts'
 import { LoadedJob } from './loaded-job.ts'
 import { LoadedEdges, type LoadedPlace, loadedPlace, newPlace } from './loaded-links.ts'
@@ -21,7 +22,7 @@ import { LoadedLogs } from './loaded-logs.ts'
 import { LoadedOccurrences } from './loaded-occurrences.ts'
 import type { LoadedRows } from './loaded-rows.ts'
 import { type Need, needs } from './needs.ts'
-import type { OnceRow, ScheduleRow } from './row-readers.ts'
+import type { ScheduleRow } from './row-readers.ts'
 
 /**
  * The part of the queue that one transaction has loaded, in the form that the rules use. If a rule needs more, `Missing` is thrown;
@@ -69,7 +70,7 @@ export class LoadedQueue {
       {
         jobs: new Jobs({
           byId: this.byId,
-          byNumber: new LoadedMap((number) => this.#jobWith(rows.get('number', String(number)))),
+          byNumber: new LoadedMap((number) => this.#numbered(number)),
           byToken: new HeldTokens(this.byId),
           uniqueKeys: new UniqueKeys(new LoadedMap((index) => this.#holderOf(index)), this.lasting),
         }),
@@ -99,8 +100,9 @@ export class LoadedQueue {
     job.links = place.links
   }
 
-  #jobWith(id: string | null): StoredJob | undefined {
-    return id === null ? undefined : this.job(id)
+  #numbered(number: number): StoredJob | undefined {
+    const id = this.rows.get('number', String(number))
+    return id === null ? undefined : this.#named(id)
   }
 
   /** Only its id matters, so a job that is not loaded is not locked for it. */
@@ -144,11 +146,9 @@ function lastingOf(index: string, rows: LoadedRows): LastingKey | undefined {
   return lasting === undefined ? undefined : { index, ...lasting, slot: -1 }
 }
 
-/** Null as long as a job holds the key. */
 function markOf(row: OnceRow | null | undefined): KeptOnce | undefined {
-  if (row == null || row.done_until === null) return undefined
-  const { once_key: key, result, seal, done_until: expiresAt } = row
-  return { key, result, seal, expiresAt, slot: -1 }
+  const kept = row == null ? undefined : keptKeyOf(row)
+  return kept === undefined ? undefined : { ...kept, slot: -1 }
 }
 
 function scheduleOf(row: ScheduleRow | null): StoredSchedule | undefined {

@@ -7,20 +7,12 @@ import type { GoneJobs } from '../../../queue/contract/transfer.ts'
 import type { End } from '../../../queue/workflows/waiting.ts'
 import type { HeldKeys } from '../keys/unique-keys.ts'
 import { type LogRow, logChunkOf, logColumns } from '../rows/log-row.ts'
+import { type OnceRow, onceColumns } from '../rows/once-row.ts'
 import { type OccurrenceValues, occurrenceReaders } from './occurrence-readers.ts'
 import { grouped, type RowReader } from './row-reader.ts'
 
 export type Body = Seal & { readonly progress: string | null }
 export type Result = Pick<End, 'result' | 'seal'>
-
-/** An idempotency key. Until its time is known it is held by a job. */
-export interface OnceRow {
-  readonly once_key: string
-  readonly job_id: string
-  readonly done_until: number | null
-  readonly result: string | null
-  readonly seal: string | null
-}
 
 export interface ScheduleRow {
   readonly name: string
@@ -100,7 +92,7 @@ export const readers: { readonly [Kind in keyof Values]: RowReader<Values[Kind]>
     absent: null,
     *read({ session, isLocked }, keys) {
       const locking = isLocked ? 'FOR UPDATE' : ''
-      const question = `SELECT once_key, job_id, done_until, result, seal FROM {once} WHERE once_key IN (?) ORDER BY once_key ${locking}`
+      const question = `SELECT ${onceColumns} FROM {once} WHERE once_key IN (?) ORDER BY once_key ${locking}`
       const rows = yield* wait(session.all<OnceRow>(question, [keys]))
       return rows.map((row) => [row.once_key, row] as const)
     },

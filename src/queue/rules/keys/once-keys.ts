@@ -30,9 +30,9 @@ export class OnceKeys {
   claim(name: string, job: StoredJob | undefined, now: number): OnceClaim {
     const key = digest(name)
     const mark = this.#marks.get(key)
-    if (mark !== undefined && mark.expiresAt > now) return { kind: 'done', result: mark.result, seal: mark.seal }
     const holder = this.#holders.get(key)
-    if (holder !== undefined && holder !== job) return { kind: 'busy' }
+    const answer = onceAnswer(mark, holder !== undefined && holder !== job, now)
+    if (answer.kind !== 'claimed') return answer
     // A job that is not running holds nothing: its claim would end at once.
     if (job?.state !== 'running') return { kind: 'claimed' }
     if (mark !== undefined) this.#forget(mark)
@@ -96,6 +96,12 @@ export class OnceKeys {
     if (mark.slot >= 0) this.#marksByExpiry.remove(mark)
     this.#marks.delete(mark.key)
   }
+}
+
+/** The answer to a claim of a key: a run with this key has finished, another one is in progress, or this one may begin. */
+export function onceAnswer(kept: KeptKey | undefined, isHeldByOther: boolean, now: number): OnceClaim {
+  if (kept !== undefined && kept.expiresAt > now) return { kind: 'done', result: kept.result, seal: kept.seal }
+  return { kind: isHeldByOther ? 'busy' : 'claimed' }
 }
 
 /** A key under which a run has finished. */
