@@ -6,10 +6,7 @@ const clear = '\u001b[H\u001b[2J'
 
 /** Prints the answer again and again until Ctrl-C: replacing the last one on a terminal, otherwise one after the other. */
 export async function watching(out: Output, intervalMs: number, answer: () => Promise<void>): Promise<void> {
-  const { signal } = stopRequest(
-    () => {},
-    () => {},
-  )
+  const { signal } = stopRequest()
   while (!signal.aborted) {
     if (process.stdout.isTTY && !out.json) process.stdout.write(clear)
     await answer()

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { Project } from './project.ts'
 
@@ -26,6 +27,14 @@ describe('treadle events', () => {
     expect(code).toBe(0)
     expect(out).toContain('add')
     expect(out).not.toContain('\u001b')
+  })
+
+  it('ends with a failure if the database file is deleted', async () => {
+    const here = await project()
+    const following = here.start(['events'])
+    await following.says('listening')
+    rmSync(here.path('jobs.db'))
+    expect(await following.ended).toMatchObject({ code: 1, err: expect.stringContaining('[DATABASE_REPLACED]') })
   })
 
   it('writes one JSON object a line, of the events that were asked for', async () => {

@@ -192,12 +192,9 @@ export class Working {
       await worker.work()
     } finally {
       unwake?.()
-      await scheduler?.stop()
-      await worker.stop()
-      await this.#deps.flushStatistics()
-      await maintenance.stop()
-      await alerts?.stop()
-      await presence?.stop()
+      // Together, because each of them may have to wait for a database that does not answer.
+      await Promise.all([scheduler?.stop(), worker.stop()])
+      await Promise.all([this.#deps.flushStatistics(), maintenance.stop(), alerts?.stop(), presence?.stop()])
       options.signal?.removeEventListener('abort', stop)
       unlisten?.()
     }

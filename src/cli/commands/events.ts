@@ -58,10 +58,8 @@ async function followEvents(command: Command, options: EventsCommandOptions): Pr
     command,
     async ({ jobs, out, project }) => {
       refuseMissing(project.missingFile)
-      const { signal } = stopRequest(
-        () => {},
-        () => {},
-      )
+      await jobs.open()
+      const { signal } = stopRequest()
       const given = { job, queue, tag, id, types, include }
       const filter = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
       const events = asUsage(() => jobs.events({ ...filter, signal, decrypt: false }))

@@ -20,7 +20,7 @@ import {
 } from '../output/workers/children.ts'
 import type { ProjectSession } from '../session.ts'
 import { stopRequest } from '../working/signals.ts'
-import { log, printEvent, refuseUnworkable, tellStart } from '../working/working.ts'
+import { log, openedForWork, printEvent, refuseUnworkable, tellStart } from '../working/working.ts'
 import { startChild } from './start-child.ts'
 
 export interface Supervising {
@@ -43,8 +43,7 @@ export async function superviseWorking(session: ProjectSession, supervising: Sup
     const handle = startChild({ parent: process.pid, place, drainMs }, counting, output)
     return handle
   }
-  // Until there is something to stop in stages, any signal ends the program.
-  await jobs.open({ wait: new AbortController().signal })
+  await openedForWork(jobs)
   const supervisor = await jobs.supervise({ ...processes, worker, start, tell: teller(out, quiet) })
   log(jobs, out, quiet)
   if (!quiet) await tellStart(session, 'work', { ...worker, processes: processes.processes })

@@ -29,11 +29,12 @@ export interface StopRequest {
 
 /**
  * For a command that shuts down gracefully: the first Ctrl-C, SIGTERM, SIGHUP or closed output aborts the signal, and
- * `again` is called for later ones. A SIGHUP for which `hangUp` returns true does not count.
+ * `again` is called for later ones; by default, the next one ends the program. A SIGHUP for which `hangUp` returns true does not
+ * count.
  */
 export function stopRequest(
-  first: (name: NodeJS.Signals) => void,
-  again: (name: NodeJS.Signals) => void,
+  first: (name: NodeJS.Signals) => void = () => {},
+  again: (name: NodeJS.Signals) => void = () => process.exit(exitCodes.interrupted),
   hangUp: () => boolean = () => false,
 ): StopRequest {
   const controller = new AbortController()

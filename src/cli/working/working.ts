@@ -30,8 +30,8 @@ export async function keepWorking(session: ProjectSession, working: Working): Pr
   // Validate before announcing that the worker starts.
   workerConfig(options, working.kind)
   refuseUnworkable(jobs, options)
+  await openedForWork(jobs)
   const stop = watchSignals(out)
-  await jobs.open({ wait: stop.signal })
   log(jobs, out, working.quiet)
   if (working.kind === 'daemon' && !working.quiet) logTicks(jobs, out, tickOf(options), working.verbose)
   if (!working.quiet) await tellStart(session, working.kind, options)
@@ -45,6 +45,11 @@ export async function keepWorking(session: ProjectSession, working: Working): Pr
   const report = await begun(jobs, working, all).finally(() => health?.close())
   if (!working.quiet) printEvent(out, { event: 'worker:stopped', ...report }, stoppedText(report))
   return stop.isAborted() ? exitCodes.interrupted : exitCodes.ok
+}
+
+/** Opens the queue, however long that takes. Until there is something to stop in stages, any signal ends the program. */
+export async function openedForWork(jobs: Treadle): Promise<void> {
+  await jobs.open({ wait: new AbortController().signal })
 }
 
 function begun(jobs: Treadle, working: Working, all: DaemonOptions): Promise<RunReport> {

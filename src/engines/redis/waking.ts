@@ -2,6 +2,7 @@ import { systemClock, type Timer } from '../../core/time/clock.ts'
 import { Watchers } from '../../queue/claiming/watchers.ts'
 import type { Watch } from '../../queue/contract/contract.ts'
 import type { RedisClient } from './connections/client.ts'
+import { letProcessExit } from './connections/connection.ts'
 
 /** How often to check that a listening connection still works, and how long it may take to answer. */
 const askEveryMs = 10_000
@@ -53,6 +54,7 @@ export class RedisWaker {
     if (this.#listener !== undefined) return
     const listener = this.#client.duplicate()
     this.#listener = listener
+    letProcessExit(listener)
     listener.on('error', () => {})
     listener.on('close', () => {
       if (this.#listener === listener) this.#isListening = false

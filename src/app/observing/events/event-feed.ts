@@ -5,6 +5,7 @@ import { hostName, processId } from '../../../core/process/environment.ts'
 import { pause, stopwatch, systemClock } from '../../../core/time/clock.ts'
 import type { KeyRing } from '../../../envelope/keys/key-ring.ts'
 import type { EventStore, StoredEventChunk } from '../../../queue/contract/event-store.ts'
+import { isFinal } from '../../../worker/loop/persistent.ts'
 import { together } from './event-filter.ts'
 import { type BufferedEvents, parsePosition, positionText } from './event-stream.ts'
 import { isSealed, type QueueEvent, readEvent } from './queue-event.ts'
@@ -106,7 +107,7 @@ export class EventFeed {
         failures = 0
         if (isBehind) continue
       } catch (thrown) {
-        if (!this.#isListening) this.#failAll(thrown)
+        if (!this.#isListening || isFinal(thrown)) this.#failAll(thrown)
         else if (failures++ === 0) this.#deps.logger.warn(`events could not be read, which is tried again: ${messageOf(thrown)}`)
       }
       await pause(systemClock, Math.min(lookMs * 2 ** failures, longestLookMs), this.#nap.signal)
@@ -114,7 +115,7 @@ export class EventFeed {
     await this.#end()
   }
 
-  /** The queue cannot provide events at all, so the new readers fail. */
+  /** The queue cannot provide events at all, or not any more, so the readers fail. */
   #failAll(thrown: unknown): void {
     for (const stream of this.#streams) stream.fail(thrown)
     this.#streams.clear()

@@ -9,7 +9,7 @@ import { lineJson, logLines } from '../../output/jobs/log-lines.ts'
 import type { Output } from '../../output/output.ts'
 import { lookIntoStore } from '../../session.ts'
 import { wholeNumber } from '../../values.ts'
-import { watchSignals } from '../../working/watched-signals.ts'
+import { stopRequest } from '../../working/signals.ts'
 
 interface LogsCommandOptions {
   readonly follow?: boolean
@@ -42,7 +42,7 @@ const followMs = 500
 async function printLogs(command: Command, given: string, { follow = false, after }: LogsCommandOptions): Promise<void> {
   await lookIntoStore(command, async ({ store, out }) => {
     const { id } = await findJob(store, given)
-    const stop = follow ? watchSignals(out).signal : undefined
+    const stop = follow ? stopRequest().signal : undefined
     let last = after
     // The last lines are written just after the job ends, so read once more after seeing its end.
     for (let isOver = !follow; ; ) {

@@ -34,10 +34,7 @@ export function addExport(program: Command): void {
     .action((file: string | undefined, options: ExportCommandOptions, command: Command) => {
       if (options.remove === true && file === undefined) throw new UsageError('--remove needs a file')
       return withSource(command, options.from, async (from, out) => {
-        const { signal } = stopRequest(
-          () => out.note('stopping'),
-          () => process.exit(exitCodes.interrupted),
-        )
+        const { signal } = stopRequest(() => out.note('stopping'))
         const { queue: only, remove = false } = options
         const onProgress = progressWriter(out)
         const asked = { from, to: file ?? writeOut, remove, signal, onProgress, ...(only !== undefined && { queue: only }) }

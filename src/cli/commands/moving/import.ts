@@ -62,10 +62,7 @@ async function importFrom(file: string | undefined, to: string | QueueBackend, o
 }
 
 async function importFile(from: string, to: string | QueueBackend, out: Output): Promise<number> {
-  const { signal } = stopRequest(
-    () => out.note('stopping'),
-    () => process.exit(exitCodes.interrupted),
-  )
+  const { signal } = stopRequest(() => out.note('stopping'))
   const report = await importJobs({ from, to, signal, onProgress: progressWriter(out) })
   out.answer(report, () => {
     const lines = [`imported ${plural(report.jobs, 'job')}`, ...refusalLines(report.refused, report.refusedJobs)]

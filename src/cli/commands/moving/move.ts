@@ -49,10 +49,7 @@ export function addMove(program: Command): void {
         }
         const note = keyNote(options.from, options.to)
         if (note !== null) out.note(`note: ${note}`)
-        const { signal } = stopRequest(
-          () => out.note('stopping: delivering what is in progress first'),
-          () => process.exit(exitCodes.interrupted),
-        )
+        const { signal } = stopRequest(() => out.note('stopping: delivering what is in progress first'))
         const report = await move({ ...asked, signal, onProgress: progressWriter(out) })
         out.answer(report, () => reportText(report))
         return codeOf(report, signal)

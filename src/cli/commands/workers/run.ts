@@ -81,6 +81,8 @@ async function plan(session: ProjectSession, given: RunOptions): Promise<void> {
 async function pass({ jobs, out }: ProjectSession, given: RunOptions, failOn: FailOn): Promise<number> {
   const note = unusedQueuesNote(jobs.definitions(), given.queues)
   if (note !== undefined) out.note(note)
+  // Until there is something to stop in stages, any signal ends the program.
+  await jobs.open()
   const stop = watchSignals(out)
   const missed = noteMissed(jobs, out)
   const died = noteDeaths(jobs, out)

@@ -13,7 +13,7 @@ import { UsageError } from '../../failure.ts'
 import { type ProjectSession, withJobs } from '../../session.ts'
 import { duration, wholeNumber } from '../../values.ts'
 import { watchSignals } from '../../working/watched-signals.ts'
-import { log } from '../../working/working.ts'
+import { log, openedForWork } from '../../working/working.ts'
 
 interface ServeCommandOptions {
   readonly host?: string
@@ -121,12 +121,11 @@ function read(file: string): Buffer {
 /** Serves until it is told to stop. With worker options, also runs jobs. */
 async function keepServing(session: ProjectSession, options: ServeOptions, work: WorkOptions | null): Promise<number> {
   const { jobs, out, project } = session
-  let server: JobServer | undefined
-  const stop = watchSignals(out, work === null ? answering : undefined, () => void server?.stop({ graceMs: 0 }))
-  await jobs.open({ wait: stop.signal })
+  await openedForWork(jobs)
   // Loaded only here, so that other commands start faster.
   const { serve } = await import('../../../server/serve.ts')
-  server = await serve(jobs, options)
+  const server = await serve(jobs, options)
+  const stop = watchSignals(out, work === null ? answering : undefined, () => void server.stop({ graceMs: 0 }))
   try {
     tellStart(session, server, options, work !== null)
     if (work === null) await untilStopped(server, stop.signal)

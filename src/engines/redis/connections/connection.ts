@@ -30,6 +30,21 @@ export async function whenReady(client: RedisClient, timeoutMs: number, place: s
   throw new TreadleError('DATABASE_UNREACHABLE', `Redis at ${place} cannot be reached${why}`, cause)
 }
 
+/** What `ioredis` does not declare: the socket of its connection, and the timer before the next try to connect. */
+interface ClientParts {
+  readonly stream?: { unref?: () => unknown }
+  readonly reconnectTimeout?: { unref?: () => unknown } | null
+}
+
+/**
+ * Lets the process exit while nothing waits for an answer. Each call has a timer of its own that keeps the process alive, so its
+ * connection need not. A cluster client has connections and timers that cannot be reached: it has to be closed.
+ */
+export function letProcessExit(client: RedisClient & ClientParts): void {
+  client.on('connect', () => client.stream?.unref?.())
+  client.on('reconnecting', () => client.reconnectTimeout?.unref?.())
+}
+
 /** Whether the server refuses the user or the password, or gives the user too few rights. */
 export function isDenied(thrown: unknown): boolean {
   return thrown instanceof Error && /^(NOAUTH|WRONGPASS|NOPERM)/.test(thrown.message)

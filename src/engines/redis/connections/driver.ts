@@ -1,6 +1,7 @@
 import { messageOf, TreadleError } from '../../../core/errors.ts'
 import type { RedisConfig } from '../options.ts'
 import type { RedisClient } from './client.ts'
+import { letProcessExit } from './connection.ts'
 
 interface IoredisModule {
   readonly Redis: new (options: Readonly<Record<string, unknown>>) => RedisClient
@@ -37,7 +38,13 @@ const common = {
 } as const
 
 /** Creates a client that is not connected yet. */
-export async function makeClient({ url, database: db, cluster, sentinel }: RedisConfig): Promise<RedisClient> {
+export async function makeClient(config: RedisConfig): Promise<RedisClient> {
+  const client = await newClient(config)
+  letProcessExit(client)
+  return client
+}
+
+async function newClient({ url, database: db, cluster, sentinel }: RedisConfig): Promise<RedisClient> {
   const { Redis, Cluster } = await loadIoredis()
   const { hostname, port, username, password, protocol } = new URL(url)
   const address = { host: hostname.replace(/^\[(.*)\]$/, '$1') || '127.0.0.1', port: Number(port || 6379) }

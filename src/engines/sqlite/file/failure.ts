@@ -3,7 +3,8 @@ import { messageOf, TreadleError } from '../../../core/errors.ts'
 const busyCodes: readonly number[] = [5, 6]
 const corruptCodes: readonly number[] = [11, 26]
 const unwritableCodes: readonly number[] = [8, 14, 23]
-const diskCodes: readonly number[] = [10, 13]
+const diskCode = 10
+const fullCode = 13
 const constraintCode = 19
 
 /** Whether a row was refused because it conflicts with an existing one. */
@@ -26,8 +27,12 @@ export function sqliteFailure(thrown: unknown, path: string): TreadleError {
     const message = `${path} cannot be opened for writing (${messageOf(thrown)}). Check that its folder exists and may be written to.`
     return new TreadleError('DATABASE_UNWRITABLE', message, options)
   }
-  if (diskCodes.includes(code)) {
-    const message = `${path} cannot be written (${messageOf(thrown)}). Free space on its disk, or check that the disk works.`
+  if (code === fullCode) {
+    const message = `${path} cannot be written (${messageOf(thrown)}). Free space on its disk.`
+    return new TreadleError('DATABASE_UNWRITABLE', message, options)
+  }
+  if (code === diskCode) {
+    const message = `${path} cannot be read or written (${messageOf(thrown)}). Check that its disk works and has free space. If the file was deleted or replaced while programs had it open, stop all of them and start them again.`
     return new TreadleError('DATABASE_UNWRITABLE', message, options)
   }
   return new TreadleError('DATABASE_FAILED', `SQLite refused on ${path}: ${messageOf(thrown)}`, options)
