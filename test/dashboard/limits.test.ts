@@ -28,8 +28,8 @@ async function looking() {
   const boss = jobs.define('acme-boss', async (_: unknown, ctx) => void (await ctx.dispatchChild(child, {}))).queue('billing')
   const parent = await boss.dispatch()
   await jobs.run()
-  const ask = (path: string) =>
-    shown.fetch(new Request(`http://localhost${path}`, { headers: { 'sec-fetch-site': 'same-origin' } }))
+  const ask = (path: string, { headers, ...init }: RequestInit = {}) =>
+    shown.fetch(new Request(`http://localhost${path}`, { ...init, headers: { ...headers, 'sec-fetch-site': 'same-origin' } }))
   const text = async (path: string) => {
     const answer = await ask(path)
     expect(answer.status, path).toBe(200)
@@ -49,6 +49,27 @@ describe('who may see one queue', () => {
       expect(JSON.parse(await text(path)).jobs).not.toEqual([])
     },
   )
+
+  test.each(['jobs?q=', 'dead', 'workflows'])('is not told how many hidden jobs were searched for %s', async (path) => {
+    const { text, second, become } = await looking()
+    become({ role: 'read', user: 'ada', queues: ['mail', 'post'] })
+    const { searched } = JSON.parse(await text(`/-/${path}`))
+    const own = JSON.parse(await text('/-/jobs?q=queue:mail')).jobs as { id: string; createdAt: number }[]
+    expect(own.map(({ id }) => id)).toContain(second.id)
+    expect(searched.jobs).toBeLessThanOrEqual(own.length)
+    expect([null, ...own.map(({ createdAt }) => createdAt)]).toContain(searched.until)
+  })
+
+  test('may not look at the engine, nor have the doctor look at it', async () => {
+    const { ask, become } = await looking()
+    const examine = () =>
+      ask('/-/doctor', { method: 'POST', body: '{}', headers: { 'x-treadle': '1', 'content-type': 'application/json' } })
+    become({ role: 'operate', user: 'ada', queues: ['mail'] })
+    expect((await examine()).status).toBe(403)
+    expect(JSON.parse(await (await ask('/-/view?topic=engine')).text()).problem.status).toBe(403)
+    become({ role: 'operate', user: 'all' })
+    expect((await examine()).status).toBe(200)
+  })
 
   test('finds its own jobs whether or not the hidden text is left out', async () => {
     const { text, second } = await looking()

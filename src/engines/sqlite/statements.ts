@@ -6,10 +6,10 @@ const names = new TableNames(prefix)
 
 /**
  * The identity of a job as it was signed. The part that jobs of one kind share is in a table of its own: a row with a `stamp`
- * refers to it by number and adds only its own id.
+ * refers to it by number and adds only its own id. A missing stamp gives an empty part, so that only its own jobs are refused.
  */
 export function identityIn(table: string): string {
-  const stamp = `(SELECT text FROM treadle_stamps WHERE treadle_stamps.stamp = ${table}.stamp)`
+  const stamp = `coalesce((SELECT text FROM treadle_stamps WHERE treadle_stamps.stamp = ${table}.stamp), '')`
   return `CASE WHEN ${table}.stamp IS NULL THEN ${table}.identity ELSE '[${envelopeVersion},"' || ${table}.id || '",' || ${stamp} END`
 }
 

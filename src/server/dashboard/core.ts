@@ -145,7 +145,7 @@ export class DashboardCore {
       if (name === 'bulk' && request.method === 'POST') return jsonAnswer(deps.bulk.start(viewer, body as BulkRequest), 202)
       if (name === 'bulk' && request.method === 'DELETE')
         return jsonAnswer(deps.bulk.abort(viewer, request.query.get('id') ?? ''))
-      if (name === 'doctor') return jsonAnswer(await views.engine.diagnose())
+      if (name === 'doctor') return jsonAnswer(await views.engine.diagnose(viewer))
       if (name === 'cancel-workflow') return jsonAnswer(await cancelWorkflow(deps, viewer, body))
       if (name === 'copy' || name === 'schedule') {
         const answer = await (name === 'copy' ? copyJob : saveDraft)(deps, viewer, body, api)

@@ -1,6 +1,7 @@
 import { type JobState, jobStates, zeroCounts } from '../../../queue/contract/job-state.ts'
 import { totalsOf } from '../../../queue/contract/queue-counts.ts'
 import type { CountOptions, JobCount } from '../../../queue/contract/store.ts'
+import { readTime } from '../../../queue/model/spoilt.ts'
 import type { RedisServer } from '../connections/server.ts'
 import { readLane } from '../units/head.ts'
 import { pairsOf } from './jobs.ts'
@@ -114,7 +115,7 @@ interface Place {
 }
 
 function earliest(answers: readonly unknown[]): number | null {
-  const times = answers.flatMap((answer) => (answer as string[])[1] ?? []).map(Number)
+  const times = answers.flatMap((answer) => readTime(Number((answer as string[])[1] ?? Number.NaN)) ?? [])
   return times.length === 0 ? null : Math.min(...times)
 }
 

@@ -28,9 +28,9 @@ const calculatedFrom = 2 ** 29
 /** Maximum number of lanes that are claimed from one by one; lanes created beyond that are crowded. */
 export const mostSingleLanes = 64
 
-/** False for what only someone else can have written into the column, such as a text in a SQLite file. */
+/** False for what only someone else can have written into the column, such as a text in a SQLite file, or 0 (`allLanes`). */
 export function isLaneNumber(value: unknown): value is number {
-  return Number.isSafeInteger(value)
+  return Number.isSafeInteger(value) && (value as number) > 0 && (value as number) < 2 * crowdedFrom
 }
 
 export function isCrowded({ lane }: { readonly lane: number }): boolean {

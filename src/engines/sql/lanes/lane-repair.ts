@@ -53,6 +53,23 @@ function* written(session: SqlSession, lane: Lane): Steps<Lane> {
   if (there === undefined || there.lane === lane.lane) return lane
   const { lane: to } = there
   yield* wait(session.run('UPDATE {jobs} SET lane = ?, crowd = ? WHERE lane = ?', [to, crowdOf(there), lane.lane]))
-  yield* wait(session.run('UPDATE {counts} SET lane = ? WHERE lane = ?', [to, lane.lane]))
+  yield* moveCounts(session, lane.lane, to)
   return { ...there, lane: lane.lane }
+}
+
+/** Where there is one row of counts per lane and state, the other lane may have that row already: they are added up. */
+function* moveCounts(session: SqlSession, from: number, to: number): Steps<void> {
+  if (session.dialect.isAlone !== true) {
+    yield* wait(session.run('UPDATE {counts} SET lane = ? WHERE lane = ?', [to, from]))
+    return
+  }
+  const counts = yield* wait(session.all<StateCount>('SELECT state, jobs FROM {counts} WHERE lane = ?', [from]))
+  yield* wait(session.run('DELETE FROM {counts} WHERE lane = ?', [from]))
+  const moved = counts.map(({ state, jobs }) => ({ lane: to, state, jobs }))
+  yield* wait(session.insert('counts', ['lane', 'state', 'jobs'], moved))
+}
+
+interface StateCount {
+  readonly state: number
+  readonly jobs: number
 }

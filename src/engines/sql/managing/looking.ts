@@ -1,6 +1,7 @@
 import { type Steps, wait } from '../../../core/answer.ts'
 import { type JobState, jobStates, zeroCounts } from '../../../queue/contract/job-state.ts'
 import type { CountOptions, HeldLease, JobCount, JobFilter, JobRecord } from '../../../queue/contract/store.ts'
+import { readTime } from '../../../queue/model/spoilt.ts'
 import type { ReadyPlace } from '../dialect.ts'
 import type { Counts, NamedCount } from '../lanes/counts.ts'
 import { laneColumns, mayBeStored } from '../lanes/lane-numbers.ts'
@@ -87,8 +88,8 @@ export class Looking {
     for (const [index, { lane }] of places.entries()) {
       const { queue, job } = named.get(lane) as NamedCount
       const key = `${queue}\n${job}`
-      const at = firsts[index]?.[0]?.run_at
-      if (at !== undefined) ages.set(key, Math.min(at, ages.get(key) ?? at))
+      const at = readTime(firsts[index]?.[0]?.run_at)
+      if (at !== null) ages.set(key, Math.min(at, ages.get(key) ?? at))
     }
     return ages
   }

@@ -1,4 +1,6 @@
 import { version } from '../../../core/version.ts'
+import { HttpProblem } from '../../http/wire/http-problem.ts'
+import type { Viewer } from '../access/viewer.ts'
 import type { ViewDeps } from '../deps.ts'
 import type { EngineView, Finding } from '../shared/view.ts'
 
@@ -16,7 +18,8 @@ export class Engine {
     this.#deps = deps
   }
 
-  async view(): Promise<EngineView> {
+  async view({ grant }: Viewer): Promise<EngineView> {
+    refuseLimited(grant)
     const { jobs, service } = this.#deps
     const { backend, settings } = service.queue
     const upkeep = backend.upkeep
@@ -42,12 +45,13 @@ export class Engine {
     }
   }
 
-  async diagnose(): Promise<EngineView> {
+  async diagnose(viewer: Viewer): Promise<EngineView> {
+    refuseLimited(viewer.grant)
     this.#looking ??= this.#look().finally(() => {
       this.#looking = null
     })
     await this.#looking
-    return this.view()
+    return this.view(viewer)
   }
 
   async #look(): Promise<void> {
@@ -55,4 +59,9 @@ export class Engine {
     this.#findings = (await service.queue.backend.upkeep?.diagnose()) ?? []
     this.#lookedAt = clock.now()
   }
+}
+
+/** It describes the whole queue. */
+function refuseLimited({ isLimited }: Viewer['grant']): void {
+  if (isLimited) throw new HttpProblem('forbidden', 'The engine is shown to those who may see all queues')
 }

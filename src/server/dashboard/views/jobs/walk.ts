@@ -48,21 +48,27 @@ export async function walk(store: JobStore, clock: Clock, request: WalkRequest, 
   const seen = new SeenJobs(grant, store)
   const trail: string[] = []
   let before = start?.before
-  let [jobs, bytes, until] = [0, 0, null as number | null]
+  let [read, bytes] = [0, 0]
+  // What is told counts only jobs that the viewer may see.
+  let [jobs, until] = [0, null as number | null]
   for (;;) {
     const rows = await store.list({ ...filter, limit: rowsAtOnce, ...(before !== undefined && { before }) })
     for (const row of rows) {
       before = row.id
-      jobs++
+      read++
       bytes += row.payload.length + (row.result?.length ?? 0)
-      until = row.createdAt
+      const isSeen = grant.sees(row)
+      if (isSeen) {
+        jobs++
+        until = row.createdAt
+      }
       trail.push(row.id)
       if (start !== null && row.id >= start.below) continue
       if (oldest !== null && row.createdAt < oldest) return { next: null, searched: { jobs, until } }
-      if (grant.sees(row) && visit(await seen.of(row)) === 'enough') return { next: cursorOf(trail), searched: { jobs, until } }
+      if (isSeen && visit(await seen.of(row)) === 'enough') return { next: cursorOf(trail), searched: { jobs, until } }
     }
     if (rows.length < rowsAtOnce) return { next: null, searched: { jobs, until } }
-    if (jobs >= budget.rows || bytes >= budget.bytes || elapsed() >= budget.ms) {
+    if (read >= budget.rows || bytes >= budget.bytes || elapsed() >= budget.ms) {
       return { next: cursorOf(trail), searched: { jobs, until } }
     }
   }
