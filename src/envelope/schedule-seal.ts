@@ -61,19 +61,26 @@ export interface WrittenSchedule extends SealableSchedule {
   readonly isEncrypted: boolean
 }
 
+/** A verified schedule. */
+export interface OpenedSchedule extends SealableSchedule {
+  /** False if it was accepted without a signature. Then its runs get none either: writing to the database gets nothing signed. */
+  readonly isSigned: boolean
+}
+
 /** Verifies and decrypts the schedule with this key. Throws unless it was signed for this key and this job. */
 export function openSchedule(
   key: string,
   { text, signature }: SealedSchedule,
   queueOf: (job: string) => string,
   keys: KeyRing | null,
-): SealableSchedule {
+): OpenedSchedule {
   const written = readSchedule(text)
   if (written === undefined || written.recurrence.key !== key)
     throw new TreadleError('ENVELOPE_MALFORMED', 'what is stored of it is no schedule with this key')
   const { job, recurrence, payload, isEncrypted } = written
   if (keys !== null) refuseForged(text, signature, { job, queue: queueOf(job) }, keys)
-  return { job, recurrence, payload: isEncrypted ? decrypted(payload, key, keys) : payload }
+  const isSigned = keys !== null && signature !== null
+  return { job, recurrence, payload: isEncrypted ? decrypted(payload, key, keys) : payload, isSigned }
 }
 
 function refuseForged(text: string, signature: string | null, scope: ScopedJob, keys: KeyRing): void {

@@ -233,7 +233,8 @@ export class Sending {
     const plan =
       stored === null ? { ...common, runAt, occurrence: at } : { ...common, runAt, occurrence: at, recurrence: stored.recurrence }
     const payload = await writePayload(plan, stored === null ? noPayload : stored.payload, this.#settings.maxPayloadBytes)
-    return sealJob(plan, { ...payload, uniqueKey: null }, this.#sealing)
+    const sealing = stored?.isSigned === false ? { ...this.#sealing, keys: null, encrypts: false } : this.#sealing
+    return sealJob(plan, { ...payload, uniqueKey: null }, sealing)
   }
 
   #traced<Answer>(

@@ -125,8 +125,9 @@ export class Schedules {
     const isCoded = registry.find(name)?.fields.schedule != null
     const stored = isCoded ? null : await this.#readable(name)
     if (stored === null) return dispatch(this.#scheduled(name), noPayload)
-    if (stored.problem === null) return dispatch(registry.get(stored.job), stored.payload)
-    throw new TreadleError('SCHEDULE_INVALID', `The schedule ${JSON.stringify(stored.key)} cannot be run: ${stored.problem}`)
+    const problem = stored.problem ?? (await this.#unsignedProblem(stored.key))
+    if (problem === null) return dispatch(registry.get(stored.job), stored.payload)
+    throw new TreadleError('SCHEDULE_INVALID', `The schedule ${JSON.stringify(stored.key)} cannot be run: ${problem}`)
   }
 
   /** Alias of `runNow`. */
@@ -164,6 +165,13 @@ export class Schedules {
   async #readable(name: string): Promise<StoredSchedule | null> {
     const { backend } = await this.#deps.opened()
     return backend.store === undefined ? null : this.get(name)
+  }
+
+  /** Its job would be signed. Only a signed schedule may cause that, even while unsigned ones are accepted. */
+  async #unsignedProblem(key: string): Promise<string | null> {
+    const opened = await this.#deps.opened()
+    const [record] = await storeOf(opened).list({ names: [storedName(key)] })
+    return opened.keys === null || record?.definition?.signature !== null ? null : 'it is not signed. Create it again, which signs it'
   }
 
   /**

@@ -5,7 +5,7 @@ import { refuseWritten } from '../../core/text/json.ts'
 import { JobDefinition } from '../../definition/definition.ts'
 import type { DispatchOptions } from '../../definition/dispatching/dispatch.ts'
 import { validate } from '../../definition/schema.ts'
-import type { Envelope, Identity, ParentLink } from '../../envelope/envelope.ts'
+import type { Envelope, Identity, Opened, ParentLink } from '../../envelope/envelope.ts'
 import type { ScopedJob } from '../../envelope/keys/key-scope.ts'
 import { onceMarkOf } from '../../execution/admit/once.ts'
 import { announcedSend } from '../../execution/job-events.ts'
@@ -22,6 +22,8 @@ export interface NewJob {
   readonly options?: DispatchOptions
   readonly repeat?: string | null
   readonly number?: number | null
+  /** The verified job that it is a copy of. A copy of an unsigned job is not signed either. */
+  readonly copied?: Opened
   readonly parent?: { readonly root: string; readonly link: ParentLink; readonly job: ScopedJob }
 }
 
@@ -56,13 +58,14 @@ export class Creating {
 
   /** Validates a job like a dispatch from this program, and throws the same errors. */
   async seal(given: NewJob): Promise<Envelope> {
-    const { settings, keys, newId } = this.#queue
+    const { settings, newId } = this.#queue
+    const keys = given.copied === undefined ? this.#queue.keys : given.copied.signer(this.#queue.keys)
     const clock = queueClock(this.#queue.backend, settings.clock)
     const { repeat = null, number = null, parent } = given
     const definition = this.definitionOf(given.job)
     const plan = this.#planOf(definition, given.options ?? {}, repeat)
     const written = hasNoKeys(plan) ? this.#writePlainly(plan, given.payload) : await this.#write(plan, given.payload)
-    const sealing = { now: () => clock.now(), newId, keys, encrypts: settings.encrypt }
+    const sealing = { now: () => clock.now(), newId, keys, encrypts: settings.encrypt && keys !== null }
     const place = parent && { root: parent.root, parent: parent.link, parentJob: parent.job, waitsFor: [] }
     return sealJob(plan, written, sealing, { number, ...(place && { place }) })
   }

@@ -8,6 +8,8 @@ import type { Schedule } from '../../scheduling/schedule.ts'
 /** What the runs of a schedule created at run time are made from. */
 export interface StoredRun {
   readonly recurrence: Recurrence
+  /** Whether its schedule was signed. If not, its runs are not either. */
+  readonly isSigned: boolean
   readonly payload: unknown
 }
 

@@ -102,8 +102,8 @@ export class StoredSchedules {
         this.#leave(name)
         return
       }
-      const { recurrence, payload } = openSchedule(key, sealed, () => definition?.fields.queue ?? '', keys)
-      const stored = { recurrence, payload: JSON.parse(payload) as unknown }
+      const { recurrence, payload, isSigned } = openSchedule(key, sealed, () => definition?.fields.queue ?? '', keys)
+      const stored = { recurrence, isSigned, payload: JSON.parse(payload) as unknown }
       this.#followed.set(name, Followed.ofStored(definition as JobDefinition, versionOfText(sealed.text), stored))
       this.#all = undefined
     } catch (thrown) {

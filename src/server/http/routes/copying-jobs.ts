@@ -21,13 +21,13 @@ export function copyingJobs({ service: { creating, execution, names } }: HttpDep
     copyJob: async ({ params: { id }, exchange }) => {
       const record = await store.get(id)
       if (record === null) throw noSuchJob(id)
-      // The copy gets a new signature, so the original must have a valid one.
+      // The copy is signed only if the original is: an edited payload would vouch for the name, queue and meta beside it.
       const opened = await openRecord(record, execution, (why) => rejected(id, why))
       if (opened.identity.encrypted === true) {
         throw new HttpProblem('payload-encrypted', `Job ${id} is encrypted: only a program that has its key can send it again`)
       }
       const payload = memberTexts(exchange.text === '' ? '{}' : exchange.text).get('payload') ?? opened.text
-      const envelope = await creating.seal({ job: record.job, payload, options: optionsOf(record, opened) })
+      const envelope = await creating.seal({ job: record.job, payload, options: optionsOf(record, opened), copied: opened })
       const receipt = await creating.send(envelope)
       names.touch(record.job)
       if (receipt.stored) return { status: 201, body: { id: receipt.id, created: true } }
