@@ -171,7 +171,9 @@ export class Schedules {
   async #unsignedProblem(key: string): Promise<string | null> {
     const opened = await this.#deps.opened()
     const [record] = await storeOf(opened).list({ names: [storedName(key)] })
-    return opened.keys === null || record?.definition?.signature !== null ? null : 'it is not signed. Create it again, which signs it'
+    return opened.keys === null || record?.definition?.signature !== null
+      ? null
+      : 'it is not signed. Create it again, which signs it'
   }
 
   /**
