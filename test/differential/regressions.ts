@@ -176,4 +176,89 @@ export const regressions: Readonly<Record<string, Program>> = {
       { op: 'reap' },
     ],
   },
+  'jobs whose ids do not rise are listed and removed in the order of their ids': {
+    operations: [
+      { op: 'send', jobs: [{ id: 2 }, { id: 1 }] },
+      { op: 'send', jobs: [{}] },
+      { op: 'list', before: 2, limit: 1 },
+      { op: 'cancel' },
+      { op: 'cancel', id: 2 },
+      { op: 'cancel', id: 1 },
+      { op: 'remove', state: 'cancelled', limit: 1 },
+    ],
+  },
+  'a job that another one waits for is no part of a workflow': {
+    operations: [
+      {
+        op: 'send',
+        jobs: [
+          { id: 1, waitsFor: [{ on: 2 }] },
+          { id: 2, name: 2 },
+        ],
+      },
+      { op: 'list', name: 2, isLinked: true },
+    ],
+  },
+  'the same, where the job that is waited for has a group, runs, or has ended': {
+    operations: [
+      {
+        op: 'send',
+        jobs: [
+          { id: 1, waitsFor: [{ on: 2 }] },
+          { id: 2, name: 2, group: 1 },
+        ],
+      },
+      { op: 'list', group: 1, isLinked: true },
+      { op: 'lease' },
+      { op: 'list', name: 2, isLinked: true },
+      { op: 'settle', leases: [{ id: 2 }] },
+      { op: 'list', name: 2, state: 'succeeded', isLinked: true },
+      { op: 'list', state: 'succeeded', isLinked: true },
+    ],
+  },
+  'the sum of one queue': {
+    operations: [
+      { op: 'send', jobs: [{}, { id: 1, queue: 1, delay: -5 }, { id: 2, queue: 1, name: 1 }] },
+      { op: 'counts', queue: 1, isSum: true },
+      { op: 'counts', queue: 2, isSum: true },
+      { op: 'counts', name: 1, isSum: true },
+      { op: 'counts', isSum: true },
+    ],
+  },
+  'two occurrences of one instant, of which the first has the id of another job': {
+    operations: [
+      { op: 'send', jobs: [{ id: 4 }] },
+      { op: 'enqueue', occurrences: [{ job: { id: 4 } }, { job: { id: 5 } }] },
+      {
+        op: 'enqueue',
+        occurrences: [
+          { at: 500, job: { id: 4 } },
+          { at: 1_000, job: { id: 6 }, follows: 500 },
+          { at: 2_000, job: { id: 7 }, follows: 0 },
+        ],
+      },
+    ],
+  },
+  'occurrences in groups take turns with the other jobs of their key': {
+    operations: [
+      { op: 'enqueue', occurrences: [{ at: 1, job: { group: 0 } }] },
+      { op: 'advance' },
+      { op: 'send', jobs: [{ id: 1, group: 1 }] },
+      { op: 'send', jobs: [{ id: 2, group: 0 }] },
+      { op: 'lease', limit: 2 },
+      { op: 'settle', leases: [{}, { id: 1 }] },
+      { op: 'lease' },
+      { op: 'settle', leases: [{ id: 2, how: 'again', as: {} }] },
+      { op: 'lease' },
+    ],
+  },
+  'an occurrence in a group that runs again without one': {
+    operations: [
+      { op: 'enqueue', occurrences: [{ job: { group: 0 } }] },
+      { op: 'lease' },
+      { op: 'settle', leases: [{ how: 'again' }] },
+      { op: 'lease' },
+      { op: 'settle', leases: [{}] },
+    ],
+  },
 }

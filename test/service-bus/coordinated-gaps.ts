@@ -2,7 +2,6 @@ import { coordinatedGaps as ofBeanstalkd } from '../backends/coordinated-gaps.ts
 
 const noPriority =
   'Service Bus has no priorities: it hands over as many jobs as are asked for, in the order in which they were sent'
-const byTakeover = 'the memory engine lists jobs in the order in which they were stored, which is that of their claims here'
 const tooSlow = 'it counts after every step, and each count peeks at every message'
 
 const { 'a payload of a megabyte is returned whole': _size, ...shared } = ofBeanstalkd
@@ -18,7 +17,5 @@ export const coordinatedGaps: Readonly<Record<string, string>> = {
   'without it priority is strict': noPriority,
   'workers with and without it can take turns': noPriority,
   'across very many lanes the order combines due time and priority': noPriority,
-  'jobs are listed newest first': byTakeover,
-  'a list can be filtered by state, queue and job, and by all of them': byTakeover,
   'random programs': tooSlow,
 }

@@ -1,4 +1,4 @@
-import { totalsOf } from '../../queue/contract/queue-counts.ts'
+import { summedCounts } from '../../queue/contract/queue-counts.ts'
 import type { CountOptions, JobCount, JobNumbers, JobStore } from '../../queue/contract/store.ts'
 import type { BrokerBacklog } from './broker-backlog.ts'
 
@@ -57,5 +57,5 @@ async function counts(store: JobStore, backlog: BrokerBacklog, options: CountOpt
   const [stored, inBroker] = await Promise.all([store.counts(options), backlog.counts(options)])
   if (inBroker.length === 0) return stored
   const all = [...stored, ...inBroker]
-  return options.isSum === true ? [{ queue: '', job: '', counts: totalsOf(all).counts }] : all
+  return options.isSum === true ? [summedCounts(all, options)] : all
 }

@@ -72,7 +72,7 @@ export class MemoryBackend implements QueueBackend {
     this.patterns = {
       readyOf: async (names) => {
         this.#checkOpen()
-        return names.filter((job) => jobs.lanes.ofJob(job) !== undefined)
+        return [...new Set(names)].filter((job) => jobs.lanes.ofJob(job) !== undefined)
       },
     }
     this.coordination = {

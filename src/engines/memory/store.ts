@@ -4,6 +4,7 @@ import { pausedIn, pausedKey } from '../../queue/claiming/pausing.ts'
 import type { Watchers } from '../../queue/claiming/watchers.ts'
 import { isFinal } from '../../queue/contract/job-state.ts'
 import type { ClaimRules, Hold } from '../../queue/contract/limits.ts'
+import { isOverall, summedCounts } from '../../queue/contract/queue-counts.ts'
 import type {
   AmendAnswer,
   Cancellation,
@@ -11,6 +12,7 @@ import type {
   CountOptions,
   HeldLease,
   JobChange,
+  JobCount,
   JobFilter,
   JobLink,
   JobRecord,
@@ -83,13 +85,12 @@ export class MemoryStore implements JobStore {
     return found
   }
 
-  async counts({ oldest = false, isSum = false, queue, job, root }: CountOptions = {}) {
+  async counts(options: CountOptions = {}): Promise<readonly JobCount[]> {
     const { jobs, trees } = this.#open()
-    if (root !== undefined) return [trees.counts(root)]
-    const { counters, lanes } = jobs
-    if (isSum) return [counters.together()]
-    const counts = queue === undefined && job === undefined ? counters.all() : counters.some(queue, job)
-    return oldest ? counts.map((each) => ({ ...each, oldestReadyAt: lanes.oldestReadyAt(each.queue, each.job) })) : counts
+    if (options.root !== undefined) return [trees.counts(options.root)]
+    if (isOverall(options)) return [jobs.counters.together()]
+    const counts = countsByPlace(options, jobs)
+    return options.isSum === true ? [summedCounts(counts, options)] : counts
   }
 
   async cancel(id: string, options?: CancelOptions): Promise<Cancellation> {
@@ -180,27 +181,21 @@ export class MemoryStore implements JobStore {
   }
 }
 
+function countsByPlace({ oldest = false, queue, job }: CountOptions, { counters, lanes }: Jobs): readonly JobCount[] {
+  const counts = queue === undefined && job === undefined ? counters.all() : counters.some(queue, job)
+  return oldest ? counts.map((each) => ({ ...each, oldestReadyAt: lanes.oldestReadyAt(each.queue, each.job) })) : counts
+}
+
 /** All jobs that may match, newest first. Few that ended in the wanted state are sorted. */
 function candidates({ before, state, ...filter }: JobFilter, jobs: Jobs): Iterable<StoredJob> {
-  const last = before === undefined ? undefined : jobs.get(before)
-  const arrival = last?.arrival ?? Number.POSITIVE_INFINITY
-  const list = jobs.arrivals.listOf(filter)
+  const list = jobs.lists.listOf(filter)
   const ended = state !== undefined && isFinal(state) ? jobs.ended(state) : null
-  const found =
-    ended !== null && ended.size * sortingCost < list.length
-      ? [...ended].filter((job) => job.arrival < arrival).sort((a, b) => b.arrival - a.arrival)
-      : list.before(arrival)
-  if (before === undefined || last !== undefined) return found
-  // The job that ended the last page may have been removed. Ids sort by creation time.
-  return filtered(found, ({ envelope }) => envelope.id < before)
+  if (ended === null || ended.size * sortingCost >= list.length) return list.before(before)
+  return [...ended].filter(({ envelope }) => before === undefined || envelope.id < before).sort((a, b) => (byId(a, b) ? 1 : -1))
 }
 
 /** Sorting a job costs about as much as looking at this many. */
 const sortingCost = 10
-
-function* filtered(jobs: Iterable<StoredJob>, isMeant: (job: StoredJob) => boolean): Iterable<StoredJob> {
-  for (const job of jobs) if (isMeant(job)) yield job
-}
 
 function matches({ state, envelope, links }: StoredJob, filter: Omit<JobFilter, 'before' | 'limit'>): boolean {
   return (
@@ -215,8 +210,8 @@ function matches({ state, envelope, links }: StoredJob, filter: Omit<JobFilter, 
 }
 
 /**
- * The earliest to end come first, so that a limited removal takes the oldest. Jobs that ended at the same instant are in order of
- * arrival.
+ * The earliest to end come first, so that a limited removal takes the oldest. Jobs that ended at the same instant are in the order
+ * of their ids.
  */
 function* removalCandidates({ state, ids, finishedBefore }: RemoveFilter, jobs: Jobs): Iterable<StoredJob> {
   if (ids !== undefined) {
@@ -235,8 +230,12 @@ function* removalCandidates({ state, ids, finishedBefore }: RemoveFilter, jobs: 
   yield* together.sort(byEnd)
 }
 
+function byId(a: StoredJob, b: StoredJob): boolean {
+  return a.envelope.id < b.envelope.id
+}
+
 function byEnd(a: StoredJob, b: StoredJob): number {
-  return (a.finishedAt ?? 0) - (b.finishedAt ?? 0) || a.arrival - b.arrival
+  return (a.finishedAt ?? 0) - (b.finishedAt ?? 0) || (byId(a, b) ? -1 : 1)
 }
 
 function endedBefore(job: StoredJob, instant: number | undefined): boolean {

@@ -1,7 +1,7 @@
 import { type Answer, type Steps, wait } from '../../core/answer.ts'
 import type { QueueTime } from '../servers/queue-time.ts'
 import { CountChanges } from '../sql/lanes/counts.ts'
-import { isRunning, stateNumber } from '../sql/rows/tables.ts'
+import { endsAlone, stateNumber } from '../sql/rows/tables.ts'
 import type { SqlDatabase, SqlSession } from '../sql/session.ts'
 import type { DoneLease } from '../sql/shortcuts.ts'
 
@@ -43,7 +43,7 @@ function groupsOf(done: readonly DoneLease[]): readonly (readonly DoneLease[])[]
 
 const ending = `UPDATE {jobs by PRIMARY}
   SET state = ${stateNumber.succeeded}, finished_at = ?, lease_until = NULL, cancel = 0, held_key = NULL, result = ?, seal = ?
-  WHERE id IN (?) AND ${isRunning} AND linked = 0 AND token = ?`
+  WHERE id IN (?) AND ${endsAlone} AND token = ?`
 
 /** A statement that took longer has waited for a lock, so its jobs ended after that wait. */
 const longestWithoutWaitMs = 100
@@ -61,7 +61,7 @@ function* endAlike(session: SqlSession, leases: readonly DoneLease[], time: Queu
 /** Thrown to roll back. */
 class SomeLost extends Error {}
 
-const held = `SELECT id, token FROM {jobs by PRIMARY} WHERE id IN (?) AND ${isRunning} AND linked = 0 ORDER BY id FOR UPDATE`
+const held = `SELECT id, token FROM {jobs by PRIMARY} WHERE id IN (?) AND ${endsAlone} ORDER BY id FOR UPDATE`
 const endedColumns = ['state', 'finished_at', 'lease_until', 'cancel', 'held_key', 'result', 'seal'] as const
 
 export function succeed(database: SqlDatabase, done: readonly DoneLease[], time: QueueTime): Answer<Succeeded> {

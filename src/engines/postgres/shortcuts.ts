@@ -96,7 +96,7 @@ const succeeding = (given: string, result: string, seal: string) => `WITH ended 
     UPDATE {jobs} AS jobs SET state = 4, finished_at = (SELECT ${momentOr('?')}), result = ${result}, seal = ${seal}, lease_until = NULL,
       cancel = 0, held_key = NULL
     FROM ${given}
-    WHERE jobs.id = given.id AND jobs.token = given.claim AND jobs.${isRunning} AND jobs.linked = 0
+    WHERE jobs.id = given.id AND jobs.token = given.claim AND jobs.${isRunning} AND jobs.linked = 0 AND jobs.schedule IS NULL
     RETURNING jobs.id, jobs.lane
   ), counted AS (
     INSERT INTO {counts} (lane, state, jobs)

@@ -2,7 +2,7 @@ import { type Steps, wait } from '../../core/answer.ts'
 import { CountChanges } from '../sql/lanes/counts.ts'
 import { attemptsAfter, mostAttempts, untilNumber } from '../sql/rows/job-row.ts'
 import { columnsOf } from '../sql/rows/sent-rows.ts'
-import { isRunning, stateNumber } from '../sql/rows/tables.ts'
+import { endsAlone, stateNumber } from '../sql/rows/tables.ts'
 import type { SqlSession } from '../sql/session.ts'
 import { type ClaimedRow, claimedColumns, type OpenLane, type ShortClaim, type Shortcuts } from '../sql/shortcuts.ts'
 
@@ -20,7 +20,7 @@ export const sqliteShortcuts: Shortcuts = {
     }),
   succeed: (database, done, time) =>
     database.transaction(function* (session) {
-      const held = `SELECT id, token FROM {jobs} WHERE id IN (?) AND ${isRunning} AND linked = 0`
+      const held = `SELECT id, token FROM {jobs} WHERE id IN (?) AND ${endsAlone}`
       const rows = yield* wait(session.all<{ id: string; token: string }>(held, [done.map(({ id }) => id)]))
       const tokens = new Map(rows.map(({ id, token }) => [id, token]))
       const mine = done.filter(({ id, claim }) => tokens.get(id) === claim)

@@ -1,5 +1,5 @@
 import { type JobState, jobStates, zeroCounts } from './job-state.ts'
-import type { Cancellation, JobCount, JobStore } from './store.ts'
+import type { Cancellation, CountOptions, JobCount, JobStore } from './store.ts'
 
 /** Number of jobs in each state, and when the oldest ready job was due. */
 export interface Totals {
@@ -10,6 +10,17 @@ export interface Totals {
 interface Sums extends Totals {
   readonly counts: Record<JobState, number>
   oldestReadyAt: number | null
+}
+
+/** The counts of some queues and jobs as one, and since when the oldest of their ready jobs waits, if that was requested. */
+export function summedCounts(counts: readonly JobCount[], { oldest = false }: CountOptions): JobCount {
+  const { oldestReadyAt, ...totals } = totalsOf(counts)
+  return { queue: '', job: '', ...totals, ...(oldest && { oldestReadyAt }) }
+}
+
+/** Whether only the number of all jobs in each state is asked for: every engine has it at hand. */
+export function isOverall({ isSum, oldest, queue, job }: CountOptions): boolean {
+  return isSum === true && oldest !== true && queue === undefined && job === undefined
 }
 
 export function totalsOf(counts: readonly JobCount[]): Totals {

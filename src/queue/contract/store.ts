@@ -227,7 +227,10 @@ export interface CountOptions {
   readonly queue?: string
   /** Only this job. The cost grows with the number of its queues. */
   readonly job?: string
-  /** Return only totals, not broken down by queue and job. This costs the same however many names there are. */
+  /**
+   * Return one total, not broken down by queue and job. Alone, without other options, this costs the same however many names there
+   * are.
+   */
   readonly isSum?: boolean
   /** Also look up when the oldest ready jobs became due. */
   readonly oldest?: boolean

@@ -4,9 +4,9 @@ import { openMemory } from '../../engines/memory/index.ts'
 import type { QueueBackend, WholeBackend } from '../../queue/contract/contract.ts'
 import type { ManualClock } from '../manual-clock.ts'
 import { perform } from '../programs/performing.ts'
-import type { JobSpec, Operation, OperationName, Program } from '../programs/program.ts'
+import type { Operation, OperationName, Program } from '../programs/program.ts'
 import { type Extent, snapshot } from '../programs/snapshot.ts'
-import { idOf, Stage } from '../programs/stage.ts'
+import { Stage } from '../programs/stage.ts'
 import { comparable } from './allowances.ts'
 
 /** An engine that is compared with the reference. */
@@ -60,7 +60,6 @@ export class DifferentialRun {
   readonly #other: Stage
   readonly #close: () => Promise<void>
   #steps = 0
-  #highestId = 0
 
   static async open(engine: ComparedEngine, { limits }: Pick<Program, 'limits'>): Promise<DifferentialRun> {
     const { backend, clock, close } = await engine.open()
@@ -78,9 +77,8 @@ export class DifferentialRun {
     this.#close = close
   }
 
-  async step(wanted: Operation): Promise<Difference | null> {
+  async step(operation: Operation): Promise<Difference | null> {
     this.#steps++
-    const operation = await this.#orderly(wanted)
     if (operation.op === 'advance') await this.reference.clock.advance(operation.ms ?? 1_000)
     const expected = await perform(this.reference, operation)
     const answer = await perform(this.#other, operation)
@@ -97,52 +95,10 @@ export class DifferentialRun {
     return this.#close()
   }
 
-  /**
-   * Removes new jobs whose ids are lower than those of jobs sent earlier. Ids normally increase; otherwise the contract does not
-   * define whether arrival or id decides the order of jobs with the same time.
-   */
-  async #orderly(operation: Operation): Promise<Operation> {
-    if (operation.op === 'send') return { op: 'send', jobs: await this.#orderlyJobs(operation.jobs ?? [], (job) => job.id) }
-    if (operation.op === 'enqueue') {
-      const occurrences = (operation.occurrences ?? []).map((each) => ({ ...each, job: withoutGroup(each.job) }))
-      return { op: 'enqueue', occurrences: await this.#orderlyJobs(occurrences, ({ job }) => job.id) }
-    }
-    if (operation.op === 'amend') return { op: 'amend', jobs: await this.#withoutGroups(operation.jobs ?? []) }
-    if (operation.op === 'settle') return { op: 'settle', leases: await this.#withoutGroups(operation.leases ?? []) }
-    return operation
-  }
-
-  /** Occurrences have no group here: an engine may keep the turns of their groups apart from those of dispatched jobs. */
-  async #withoutGroups<Item extends { readonly id?: number; readonly as?: JobSpec }>(items: readonly Item[]) {
-    const { store } = this.reference.backend
-    const found: Item[] = []
-    for (const item of items) {
-      const isOccurrence = item.as?.group !== undefined && (await store.get(idOf(item.id)))?.schedule != null
-      found.push(isOccurrence ? { ...item, as: withoutGroup(item.as) } : item)
-    }
-    return found
-  }
-
-  async #orderlyJobs<Item>(items: readonly Item[], idOfItem: (item: Item) => number | undefined): Promise<readonly Item[]> {
-    const orderly: Item[] = []
-    for (const item of items) {
-      const id = idOfItem(item) ?? 0
-      if (id < this.#highestId && (await this.reference.backend.store.get(idOf(id))) === null) continue
-      this.#highestId = Math.max(this.#highestId, id)
-      orderly.push(item)
-    }
-    return orderly
-  }
-
   #compare(op: OperationName | 'snapshot', expected: unknown, answer: unknown): Difference | null {
     const [reference, other] = comparable(op, expected, answer)
     return isDeepStrictEqual(reference, other) ? null : { step: this.#steps, op, reference, other }
   }
-}
-
-function withoutGroup(job: JobSpec = {}): JobSpec {
-  const { group: _, ...rest } = job
-  return rest
 }
 
 function wholeOf(backend: QueueBackend): WholeBackend {

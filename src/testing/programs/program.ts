@@ -91,6 +91,7 @@ export interface AmendSpec {
   /** If absent, any envelope is accepted. */
   readonly expected?: 'current' | 'other'
   readonly inAnyState?: boolean
+  readonly unblocks?: boolean
   readonly keepsTime?: boolean
 }
 
@@ -122,9 +123,17 @@ export interface ListSpec {
   readonly name?: number
   readonly group?: number
   readonly root?: number
+  readonly isLinked?: true
   readonly tag?: number
   readonly before?: number
   readonly limit?: number
+}
+
+export interface CountSpec {
+  readonly queue?: number
+  readonly name?: number
+  readonly root?: number
+  readonly isSum?: true
 }
 
 /** Log lines of a job, and the maximum size of its log. */
@@ -179,7 +188,8 @@ export type Operation =
   | { readonly op: 'log'; readonly chunks?: readonly LogSpec[]; readonly mostLines?: number; readonly mostBytes?: number }
   | { readonly op: 'logs'; readonly id?: number; readonly after?: number; readonly limit?: number }
   | { readonly op: 'sweepLogs'; readonly limit?: number }
-  | { readonly op: 'counts' | 'pausedQueues' | 'pausedJobs' | 'workers' | 'schedules' | 'revision' }
+  | ({ readonly op: 'counts' } & CountSpec)
+  | { readonly op: 'pausedQueues' | 'pausedJobs' | 'workers' | 'schedules' | 'revision' }
   | ({ readonly op: 'list' } & ListSpec)
   | { readonly op: 'mend' | 'sweepKeys'; readonly limit?: number }
   | { readonly op: 'leases'; readonly owners?: readonly number[] }

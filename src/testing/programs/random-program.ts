@@ -20,19 +20,22 @@ export class RandomProgram {
   readonly length: number
   readonly #chance: Chance
   readonly #weights: Readonly<Partial<Record<OperationName, number>>>
+  /** Mixes the order of eight ids: those of jobs from several machines do not always rise. */
+  readonly #disorder: number
   #made = 0
 
   constructor({ seed, length = 30, without = [] }: RandomProgramOptions) {
     this.#chance = new Chance(seed)
     this.length = this.#chance.between(4, Math.max(2 * length - 4, 4))
     this.limits = randomLimits(this.#chance)
+    this.#disorder = this.#chance.once(3) ? this.#chance.below(8) : 0
     const chosen = Object.entries(choices).filter(([name]) => !without.some((each) => each === name))
     this.#weights = Object.fromEntries(chosen.map(([name, { weight }]) => [name, weight]))
   }
 
   /** `records` are all jobs of the queue it runs on. */
   next(records: readonly JobRecord[]): Operation {
-    const newId = () => this.#made++
+    const newId = () => this.#made++ ^ this.#disorder
     return made(this.#chance.weighed(this.#weights), { chance: this.#chance, known: knownJobs(records, this.#made), newId })
   }
 }

@@ -23,15 +23,7 @@ export function randomOccurrenceRef(chance: Chance): OccurrenceRef {
 }
 
 export function randomOccurrence(chance: Chance, id: number, known: KnownJobs): OccurrenceSpec {
-  const {
-    parent: _,
-    waitsFor: __,
-    root: ___,
-    delay: ____,
-    longestWait: _____,
-    group: ______,
-    ...job
-  } = randomJob(chance, id, known)
+  const { parent: _, waitsFor: __, root: ___, delay: ____, longestWait: _____, ...job } = randomJob(chance, id, known)
   return compact({
     ...randomOccurrenceRef(chance),
     job: { ...job, id },

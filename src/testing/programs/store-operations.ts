@@ -42,7 +42,14 @@ export const storeOperations: Performers<Names, Stage> = {
     const records = await stage.backend.store.list(listFilter(filter))
     return records.map((record) => jobRecord(stage, record))
   },
-  counts: ({ backend }) => backend.store.counts({ oldest: true }),
+  counts: ({ backend }, { queue, name, root, isSum }) =>
+    backend.store.counts({
+      oldest: true,
+      ...(queue !== undefined && { queue: queueOf(queue) }),
+      ...(name !== undefined && { job: nameOf(name) }),
+      ...(root !== undefined && { root: rootOf(root) }),
+      ...(isSum && { isSum }),
+    }),
   cancel: async ({ backend }, { id }) => cancelOutcome(await backend.store.cancel(idOf(id))),
   cancelTree: ({ backend }, { id }) => backend.store.cancel(idOf(id), { tree: true }),
   cancelRoot: ({ backend }, { root }) => backend.store.cancel(rootOf(root), { tree: true }),
@@ -50,10 +57,14 @@ export const storeOperations: Performers<Names, Stage> = {
     (await backend.store.amend([{ id: idOf(id), runAt: clock.now() + delay }]))[0],
   amend: async (stage, { jobs = [] }) => {
     const amendments = []
-    for (const { id, as, expected, inAnyState, keepsTime } of jobs) {
+    for (const { id, as, expected, inAnyState, keepsTime, unblocks } of jobs) {
       const envelope = envelopeOf(stage, { ...as, id: id ?? 0 })
       const seal = expected === undefined ? null : await expectedSeal(stage, envelope, expected)
-      const options = { ...(inAnyState === true && { inAnyState }), ...(keepsTime === true && { keepsTime }) }
+      const options = {
+        ...(inAnyState === true && { inAnyState }),
+        ...(keepsTime === true && { keepsTime }),
+        ...(unblocks === true && { unblocks }),
+      }
       amendments.push({ id: idOf(id), expected: seal, envelope, ...options })
     }
     return stage.backend.store.amend(amendments)
@@ -95,7 +106,7 @@ async function expectedSeal({ backend }: Stage, other: Envelope, expected: 'curr
   return sealOf(record ?? { ...other, payload: '"another one"' })
 }
 
-function listFilter({ state, queue, name, group, root, tag, before, limit = 100 }: ListSpec) {
+function listFilter({ state, queue, name, group, root, isLinked, tag, before, limit = 100 }: ListSpec) {
   return {
     limit,
     ...(state !== undefined && { state }),
@@ -103,6 +114,7 @@ function listFilter({ state, queue, name, group, root, tag, before, limit = 100 
     ...(name !== undefined && { job: nameOf(name) }),
     ...(group !== undefined && { group: groupOf(group) }),
     ...(root !== undefined && { root: rootOf(root) }),
+    ...(isLinked && { isLinked }),
     ...(tag !== undefined && { tag: tagOf(tag) }),
     ...(before !== undefined && { before: idOf(before) }),
   }

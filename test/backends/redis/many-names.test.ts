@@ -94,7 +94,7 @@ describe.skipIf(redisUrl() === null).each([{ fastPaths: true }, { fastPaths: fal
         await bench.send({ job: 'grouped', group: 'a' }, { job: 'grouped', group: 'a' })
         const jobs = byGroup({ rate: { limit: 1, perMs: 60_000 } }, 'grouped')
         expect(await bench.claimedIds({ jobs, limit: 9 })).toHaveLength(1)
-        expect(await bench.backend.patterns?.readyOf(['grouped'])).toEqual(['grouped'])
+        expect(await bench.backend.patterns?.readyOf(['grouped', 'grouped'])).toEqual(['grouped'])
         const [count] = await bench.store.counts({ job: 'grouped', oldest: true })
         expect(count).toMatchObject({ counts: { ready: 1, running: 1 }, oldestReadyAt: bench.clock.now() })
       }))

@@ -32,6 +32,9 @@ export interface MemoryTransferParts extends MovedUnitsParts {
   readonly checkOpen: () => void
 }
 
+/** Where the page of the schedules ends, and that of the first jobs begins. */
+const beforeAllJobs = '0'
+
 export class MemoryTransfer implements Transfer {
   readonly #parts: MemoryTransferParts
   readonly #units: MovedUnits
@@ -138,22 +141,22 @@ export class MemoryTransfer implements Transfer {
           queue,
         ),
         units: [],
-        after: 'j-1',
+        after: beforeAllJobs,
         unreadable: [],
       }
     }
-    const { units, last } = this.#read(request, Number(after.slice(1)))
-    return { paused: [], schedules: [], units, after: last === null ? null : `j${last}`, unreadable: [] }
+    const { units, last } = this.#read(request, after)
+    return { paused: [], schedules: [], units, after: last, unreadable: [] }
   }
 
-  /** Jobs that are not running, with their workflows, in order of arrival. */
-  #read(request: PageRequest, after: number): { units: readonly MovedUnit[]; last: number | null } {
+  /** Jobs that are not running, with their workflows, in the order of their ids. */
+  #read(request: PageRequest, after: string): { units: readonly MovedUnit[]; last: string | null } {
     const units: MovedUnit[] = []
     const seen = new Set<StoredJob>()
-    let last: number | null = null
-    for (const job of this.#parts.jobs.arrivals.listOf().after(after)) {
+    let last: string | null = null
+    for (const job of this.#parts.jobs.lists.listOf().after(after)) {
       if (seen.size >= request.limit) return { units, last }
-      last = job.arrival
+      last = job.envelope.id
       if (seen.has(job) || !this.#units.isMeant(job, request)) continue
       const members = this.#units.componentOf(job)
       for (const member of members) seen.add(member)

@@ -1,5 +1,5 @@
 import { type JobState, jobStates, zeroCounts } from '../../../queue/contract/job-state.ts'
-import { totalsOf } from '../../../queue/contract/queue-counts.ts'
+import { isOverall, summedCounts } from '../../../queue/contract/queue-counts.ts'
 import type { CountOptions, JobCount } from '../../../queue/contract/store.ts'
 import { readTime } from '../../../queue/model/spoilt.ts'
 import type { RedisServer } from '../connections/server.ts'
@@ -17,10 +17,14 @@ export class Counting {
     this.#server = server
   }
 
-  async counts({ oldest = false, isSum = false, queue, job }: CountOptions = {}): Promise<readonly JobCount[]> {
-    if (isSum && queue === undefined && job === undefined) return [await this.#sum()]
+  async counts(options: CountOptions = {}): Promise<readonly JobCount[]> {
+    if (isOverall(options)) return [await this.#sum()]
+    const counts = await this.#byPlace(options)
+    return options.isSum === true ? [summedCounts(counts, options)] : counts
+  }
+
+  async #byPlace({ oldest = false, queue, job }: CountOptions): Promise<readonly JobCount[]> {
     const counts = await this.#counts(queue, job)
-    if (isSum) return [{ queue: '', job: '', counts: totalsOf(counts).counts }]
     if (!oldest) return counts
     const waiting = counts.filter((each) => each.counts.ready > 0)
     const ages = await this.#oldest(waiting)
@@ -29,7 +33,8 @@ export class Counting {
   }
 
   /** Those of these jobs that have ready jobs, regardless of limits. */
-  async readyOf(jobs: readonly string[]): Promise<readonly string[]> {
+  async readyOf(names: readonly string[]): Promise<readonly string[]> {
+    const jobs = [...new Set(names)]
     const open = await this.#ask(jobs.map((job) => ['EXISTS', `o:${job}`] as const))
     const isOpen = new Set(jobs.filter((_, index) => open[index] === 1))
     const closed = jobs.filter((job) => !isOpen.has(job))

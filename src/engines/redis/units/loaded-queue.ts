@@ -241,7 +241,6 @@ export class LoadedQueue {
 
 function statusOf(head: Head, id: string) {
   return {
-    arrival: 0,
     state: head.state,
     runAt: head.runAt,
     attempts: head.attempts,

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Envelope } from '../../../envelope/envelope.ts'
 
 /** What identifies a lane. */
 export interface LaneKey {
@@ -11,10 +12,28 @@ export interface LaneKey {
 }
 
 /**
- * All jobs of one queue, key and priority. Jobs that run alone, occurrences of schedules, and jobs in groups have separate lanes.
+ * All jobs of one queue, key and priority. Jobs that run alone, jobs in groups, and other occurrences of schedules have separate
+ * lanes. `recurring`: it may contain occurrences.
  */
 export interface Lane extends LaneKey {
   readonly lane: number
+}
+
+/** Whether the jobs of a lane may be ended without looking at them, except for those that are not as `endsAlone` says. */
+export function endsPlainly(lane: Lane | undefined): boolean {
+  return lane !== undefined && (lane.recurring === 0 || lane.grouped === 1)
+}
+
+/** What an envelope says about its lane. */
+export type LaneFields = Pick<Envelope, 'queue' | 'job' | 'priority' | 'singleInstance' | 'group'>
+
+/**
+ * Occurrences of schedules have lanes of their own, so that the end of any other job needs no look at its row. Those in groups
+ * take turns with all jobs of the key, and so share a lane with them.
+ */
+export function laneKey({ queue, job, priority, singleInstance, group }: LaneFields, isRecurring: boolean): LaneKey {
+  const isGrouped = group !== null
+  return { queue, job, priority, single: +singleInstance, recurring: +(isRecurring || isGrouped), grouped: +isGrouped }
 }
 
 export const keyColumns = ['queue', 'job', 'priority', 'single', 'recurring', 'grouped'] as const

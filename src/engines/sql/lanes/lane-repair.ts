@@ -1,7 +1,7 @@
 import { type Steps, wait } from '../../../core/answer.ts'
 import { parseIdentity } from '../../../envelope/envelope.ts'
 import type { SqlSession } from '../session.ts'
-import { crowdOf, isLaneNumber, keyColumns, type Lane, laneColumns, textOf } from './lane-numbers.ts'
+import { crowdOf, isLaneNumber, keyColumns, type Lane, laneColumns, laneKey, textOf } from './lane-numbers.ts'
 
 /** What a job says about its lane. */
 interface PlacedRow {
@@ -39,8 +39,8 @@ function* rewritten(session: SqlSession, numbers: readonly number[], question: s
 export function laneOfRow(lane: number, { identity: text, schedule, grp }: PlacedRow): Lane | undefined {
   const identity = typeof text === 'string' ? parseIdentity(text) : undefined
   if (identity === undefined) return undefined
-  const { queue, job, priority, singleInstance } = identity
-  return { lane, queue, job, priority, single: +singleInstance, recurring: +(schedule !== null), grouped: +(grp !== '') }
+  const group = grp === '' ? null : String(grp)
+  return { lane, ...laneKey({ ...identity, group }, schedule !== null) }
 }
 
 /** If the same lane has a different number by now, its jobs are moved there. */

@@ -1,18 +1,14 @@
 import { answerOf, type Steps, wait } from '../../../core/answer.ts'
 import { TreadleError } from '../../../core/errors.ts'
 import { pause, systemClock } from '../../../core/time/clock.ts'
-import type { Envelope } from '../../../envelope/envelope.ts'
 import type { QueueTime } from '../../servers/queue-time.ts'
 import type { SqlSession } from '../session.ts'
 import { KnownLanes } from './known-lanes.ts'
-import { type Lane, type LaneKey, laneColumns, nameless, numberOf, textOf } from './lane-numbers.ts'
+import { type Lane, type LaneFields, type LaneKey, laneColumns, laneKey, nameless, numberOf, textOf } from './lane-numbers.ts'
 import { lanesOfReady } from './lane-repair.ts'
 import { LaneWriter } from './lane-writer.ts'
 
 export type { Lane } from './lane-numbers.ts'
-
-/** What an envelope says about its lane. */
-export type LaneFields = Pick<Envelope, 'queue' | 'job' | 'priority' | 'singleInstance' | 'group'>
 
 interface LaneRow extends Lane {
   readonly empty_since: number | null
@@ -216,10 +212,6 @@ async function isSoonDone(work: Promise<unknown>): Promise<boolean> {
   } finally {
     patience.abort()
   }
-}
-
-export function laneKey({ queue, job, priority, singleInstance, group }: LaneFields, isRecurring: boolean): LaneKey {
-  return { queue, job, priority, single: +singleInstance, recurring: +isRecurring, grouped: +(group !== null) }
 }
 
 function isSameLane(a: LaneFields, b: LaneFields): boolean {

@@ -6,7 +6,7 @@ import { allLanesOf, type ChosenLanes, chosenLanes, mostLanesRead } from '../lan
 import { isJobId } from '../rows/lease-token.ts'
 import { stateNumber } from '../rows/tables.ts'
 import type { SqlDatabase, SqlValue } from '../session.ts'
-import { mostParts, partsOf, sorted } from './list-parts.ts'
+import { isMember, mostParts, partsOf, sorted } from './list-parts.ts'
 
 // Up to this many jobs, it is cheaper to find them by state and sort them than to merge the lanes that they are in.
 const sortedAtMost = 10_000
@@ -181,7 +181,7 @@ function conditions({ state, group, isLinked }: Partial<JobFilter>, lanes: Chose
   const where = new Conditions()
   if (lanes !== null) where.add(lanes.condition, ...lanes.values)
   where.add('{jobs}.grp = ?', group)
-  if (isLinked === true) where.add('{jobs}.linked = 1')
+  if (isLinked === true) where.add(`{jobs}.linked = 1 AND ${isMember}`)
   if (state !== undefined) where.add(`{jobs}.state + 0 = ${stateNumber[state]}`)
   return where
 }

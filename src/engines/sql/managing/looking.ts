@@ -1,5 +1,6 @@
 import { type Steps, wait } from '../../../core/answer.ts'
 import { type JobState, jobStates, zeroCounts } from '../../../queue/contract/job-state.ts'
+import { isOverall, summedCounts } from '../../../queue/contract/queue-counts.ts'
 import type { CountOptions, HeldLease, JobCount, JobFilter, JobRecord } from '../../../queue/contract/store.ts'
 import { readTime } from '../../../queue/model/spoilt.ts'
 import type { ReadyPlace } from '../dialect.ts'
@@ -42,8 +43,13 @@ export class Looking {
     return this.#listing.list(filter)
   }
 
-  *jobCounts({ oldest = false, isSum = false, queue, job }: CountOptions): Steps<readonly JobCount[]> {
-    if (isSum) return yield* this.#sum()
+  *jobCounts(options: CountOptions): Steps<readonly JobCount[]> {
+    if (isOverall(options)) return yield* this.#sum()
+    const counts = yield* this.#byPlace(options)
+    return options.isSum === true ? [summedCounts(counts, options)] : counts
+  }
+
+  *#byPlace({ oldest = false, queue, job }: CountOptions): Steps<readonly JobCount[]> {
     const rows = queue === undefined && job === undefined ? yield* wait(this.#parts.counts.all()) : yield* this.#some(queue, job)
     const byJob = new Map<string, JobCount & { readonly counts: Record<JobState, number> }>()
     for (const { queue, job, state, jobs } of rows) {

@@ -13,6 +13,8 @@ export const stateNumber = {
 /** Conditions on jobs that are found by id. Written as a sum, so that no planner prefers the index of all jobs in that state. */
 export const isReady = 'state + 0 = 0'
 export const isRunning = 'state + 0 = 3'
+/** Running jobs whose end concerns no other row: no job waits for it, and it is no occurrence of a schedule. */
+export const endsAlone = `${isRunning} AND linked = 0 AND schedule IS NULL`
 /** Jobs that are listed by lane and state: all but those that are ready or running, which have indexes of their own. */
 export const isListed = 'state * (state - 3) <> 0'
 export const isGrouped = "grp <> ''"

@@ -3,6 +3,7 @@ import { heldAlone } from '../../../queue/claiming/handling.ts'
 import type { Settlement, SettleReceipt } from '../../../queue/contract/contract.ts'
 import type { QueueTime } from '../../servers/queue-time.ts'
 import { type Counts, lanesIn } from '../lanes/counts.ts'
+import { endsPlainly } from '../lanes/lane-numbers.ts'
 import type { Lanes } from '../lanes/lanes.ts'
 import { claimOf, readToken, type Token } from '../rows/lease-token.ts'
 import { isRunning } from '../rows/tables.ts'
@@ -72,7 +73,9 @@ export class Settling {
     for (const [at, settlement] of given.entries()) {
       if (settlement.kind !== 'again') continue
       const [held] = yield* lanes.numbered(database, [(tokens[left[at] as number] as Token).lane])
-      yield* found.prepare([settlement.envelope], held?.recurring === 1)
+      // The lane of a job in a group does not say whether the job is an occurrence.
+      const kinds = held?.grouped === 1 ? [false, true] : [held?.recurring === 1]
+      for (const isRecurring of kinds) yield* found.prepare([settlement.envelope], isRecurring)
     }
     return found
   }
@@ -94,7 +97,7 @@ export class Settling {
       const { id, lane } = tokens[index] as Token
       // If a lease is settled several times, the first settlement counts.
       const isFirst = !seen.has(id)
-      if (isFirst && isPlain(settlements[index] as Settlement) && lanes.find(lane)?.recurring === 0) plain.set(id, index)
+      if (isFirst && isPlain(settlements[index] as Settlement) && endsPlainly(lanes.find(lane))) plain.set(id, index)
       seen.add(id)
     }
     if (plain.size === 0) return read

@@ -21,7 +21,6 @@ export class LoadedJob implements StoredJob {
   readonly loadedEnvelope: Envelope
   readonly keyIndex: string | null
   readonly sentAs: string
-  readonly arrival = 0
   readonly occurrence: StoredOccurrence | null
   envelope: Envelope
   links: StoredLinks | null = null

@@ -1,8 +1,8 @@
 import type { Steps } from '../../../core/answer.ts'
 import { TreadleError } from '../../../core/errors.ts'
 import type { Envelope } from '../../../envelope/envelope.ts'
-import { type Lane, textOf } from '../lanes/lane-numbers.ts'
-import { type LaneFields, type Lanes, laneKey } from '../lanes/lanes.ts'
+import { type Lane, type LaneFields, laneKey, textOf } from '../lanes/lane-numbers.ts'
+import type { Lanes } from '../lanes/lanes.ts'
 
 /** The lanes of envelopes that a rule may store or give to jobs. They are found before the transaction that needs them. */
 export class NewLanes {

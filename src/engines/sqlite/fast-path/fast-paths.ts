@@ -1,6 +1,7 @@
 import { CountChanges } from '../../sql/lanes/counts.ts'
+import { endsPlainly } from '../../sql/lanes/lane-numbers.ts'
 import { readToken } from '../../sql/rows/lease-token.ts'
-import { stateNumber } from '../../sql/rows/tables.ts'
+import { endsAlone, stateNumber } from '../../sql/rows/tables.ts'
 import { done } from '../file/file-database.ts'
 import type { Settled } from '../thread/engine.ts'
 import type { ClaimedRows } from './claimed-rows.ts'
@@ -65,7 +66,7 @@ export class FastPaths {
     const claims = new Map<string, EndedJobs>()
     for (const settlement of settlements) {
       const token = typeof settlement === 'string' ? readToken(settlement) : undefined
-      if (token === undefined || lanes.find(token.lane)?.recurring !== 0) return null
+      if (token === undefined || !endsPlainly(lanes.find(token.lane))) return null
       const { id, lane, claim } = token
       const together = claims.get(claim)
       if (together === undefined) claims.set(claim, { ids: [id], lanes: [lane] })
@@ -85,6 +86,6 @@ interface EndedJobs {
 }
 
 const ending = `UPDATE {jobs} SET state = ${stateNumber.succeeded}, finished_at = ?, result = NULL, seal = NULL, lease_until = NULL,
-  cancel = 0, held_key = NULL WHERE id IN (?) AND token = ? AND state + 0 = ${stateNumber.running} AND linked = 0`
+  cancel = 0, held_key = NULL WHERE id IN (?) AND token = ? AND ${endsAlone}`
 
 const allApplied: Settled = { others: [], released: false }

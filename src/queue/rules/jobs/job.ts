@@ -15,8 +15,6 @@ export interface StoredJob extends Slotted {
   readonly keyIndex: string | null
   /** The name it was sent with. */
   readonly sentAs: string
-  /** Increases with every stored job: the order of arrival. */
-  readonly arrival: number
   /** Its occurrence of a schedule; null for a job that was dispatched. */
   readonly occurrence: StoredOccurrence | null
   /** Its place in a workflow; null while it has none. */
@@ -40,19 +38,18 @@ export interface StoredJob extends Slotted {
   errors: readonly AttemptError[]
   startedAt: number | null
   finishedAt: number | null
-  /** Deleted, but still in the list of arrivals until that is compacted. */
+  /** Deleted, but still in the lists of jobs until those are compacted. */
   removed: boolean
 }
 
 /** The result of a job that did not succeed, or is to run again. */
 export const unresulted = { result: null, seal: null } as const
 
-export function newJob(envelope: Envelope, arrival: number, occurrence: StoredOccurrence | null): StoredJob {
+export function newJob(envelope: Envelope, occurrence: StoredOccurrence | null): StoredJob {
   return {
     envelope,
     keyIndex: keyIndexOf(envelope),
     sentAs: envelope.job,
-    arrival,
     occurrence,
     links: null,
     state: 'ready',

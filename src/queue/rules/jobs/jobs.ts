@@ -5,15 +5,13 @@ import { Heap } from '../../limits/heap.ts'
 import { UniqueKeys } from '../keys/unique-keys.ts'
 import type { Groups } from '../limits/groups.ts'
 import type { StoredOccurrence } from '../schedules/timeline.ts'
-import { Arrivals } from './arrivals.ts'
 import { Counters } from './counters.ts'
 import { keyIndexOf, newJob, runsFirst, type StoredJob } from './job.ts'
+import { JobLists } from './job-lists.ts'
 import { Lanes } from './lanes.ts'
 
 /** What a move may change about a job. */
-export type Changes = Partial<
-  Omit<StoredJob, 'keyIndex' | 'sentAs' | 'arrival' | 'occurrence' | 'links' | 'state' | 'slot' | 'removed'>
->
+export type Changes = Partial<Omit<StoredJob, 'keyIndex' | 'sentAs' | 'occurrence' | 'links' | 'state' | 'slot' | 'removed'>>
 
 /** Notified of every job that ends, however it ends. */
 export interface JobsListener {
@@ -45,7 +43,7 @@ export class Jobs {
   readonly blocked = new Heap<StoredJob>(givesUpFirst)
   readonly leased = new Heap<StoredJob>(endsFirst)
   readonly counters = new Counters()
-  readonly arrivals = new Arrivals()
+  readonly lists = new JobLists()
   readonly uniqueKeys: UniqueKeys
   readonly #byId: Map<string, StoredJob>
   readonly #byNumber: Map<number, StoredJob>
@@ -54,7 +52,6 @@ export class Jobs {
   readonly #runningIn: Map<string, number>
   readonly #ended = new Map<FinalState, Set<StoredJob>>(finalStates.map((state) => [state, new Set()]))
   #listener: JobsListener | undefined
-  #arrived = 0
 
   constructor(state: Partial<JobsState> = {}) {
     this.lanes = new Lanes(state.groups)
@@ -115,24 +112,23 @@ export class Jobs {
   insert(envelope: Envelope, now: number, occurrence: StoredOccurrence | null): SendReceipt {
     const existing = this.#holderOf(envelope, now)
     if (existing !== undefined) return { id: existing, stored: false }
-    const job = newJob(envelope, this.#arrived++, occurrence)
+    const job = newJob(envelope, occurrence)
     job.state = job.runAt > now ? 'scheduled' : 'ready'
     this.#byId.set(envelope.id, job)
     if (envelope.number !== null) this.#byNumber.set(envelope.number, job)
-    this.arrivals.add(job)
+    this.lists.add(job)
     this.#enter(job)
     this.uniqueKeys.take(job, now)
     return { id: envelope.id, stored: true }
   }
 
   /** Stores a job from another queue as it is. */
-  place(job: Omit<StoredJob, 'arrival'>): StoredJob {
-    const placed = { ...job, arrival: this.#arrived++ }
-    this.#byId.set(placed.envelope.id, placed)
-    if (placed.envelope.number !== null) this.#byNumber.set(placed.envelope.number, placed)
-    this.arrivals.add(placed)
-    this.#enter(placed)
-    return placed
+  place(job: StoredJob): StoredJob {
+    this.#byId.set(job.envelope.id, job)
+    if (job.envelope.number !== null) this.#byNumber.set(job.envelope.number, job)
+    this.lists.add(job)
+    this.#enter(job)
+    return job
   }
 
   /** Removes a job that moves to another queue. No listener is notified, and a unique key that outlives the job stays held. */
@@ -140,7 +136,7 @@ export class Jobs {
     this.#leave(job)
     this.#byId.delete(job.envelope.id)
     if (job.envelope.number !== null) this.#byNumber.delete(job.envelope.number)
-    this.arrivals.remove(job)
+    this.lists.remove(job)
   }
 
   move(job: StoredJob, state: JobState, changes: Changes = {}): void {
@@ -163,7 +159,7 @@ export class Jobs {
   /** Replaces the envelope of a waiting job. */
   amend(job: StoredJob, envelope: Envelope, state: JobState): void {
     const change = () => {
-      this.arrivals.amend(job, envelope)
+      this.lists.amend(job, envelope)
       job.runAt = envelope.runAt
       job.state = state
     }
@@ -179,7 +175,7 @@ export class Jobs {
   /** Replaces the envelope of a running or ended job, which keeps its place among the others. */
   amendInPlace(job: StoredJob, envelope: Envelope): void {
     this.#countInPlace(job, -1)
-    this.arrivals.amend(job, envelope)
+    this.lists.amend(job, envelope)
     job.runAt = envelope.runAt
     this.#countInPlace(job, 1)
   }
@@ -189,7 +185,7 @@ export class Jobs {
     this.uniqueKeys.freeUnclaimed(job)
     this.#byId.delete(job.envelope.id)
     if (job.envelope.number !== null) this.#byNumber.delete(job.envelope.number)
-    this.arrivals.remove(job)
+    this.lists.remove(job)
     this.#listener?.deleted(job)
   }
 

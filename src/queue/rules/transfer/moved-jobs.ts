@@ -74,11 +74,11 @@ function movedLinks(links: StoredLinks, state: StoredJob['state']): MovedLinks {
 }
 
 /** The job as this queue stores it. Its links are added once the other jobs of its workflow are known. */
-export function placedJob(job: MovedJob, now: number, occurrence: StoredOccurrence | null): Omit<StoredJob, 'arrival'> {
+export function placedJob(job: MovedJob, now: number, occurrence: StoredOccurrence | null): StoredJob {
   const { uniqueKey, runAt, attempts, rescues, startedAt, finishedAt, owner, result, seal, progress, reason, errors } = job
   const isWaiting = job.state === 'ready' || job.state === 'scheduled'
   return {
-    ...newJob(envelopeOf(job), 0, occurrence),
+    ...newJob(envelopeOf(job), occurrence),
     keyIndex: uniqueKey === null ? null : digest(uniqueKey),
     sentAs: uniqueKey === null ? job.job : uniqueKey.slice(0, uniqueKey.indexOf('\n')),
     state: isWaiting ? (runAt > now ? 'scheduled' : 'ready') : job.state,

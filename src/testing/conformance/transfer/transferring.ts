@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { digest } from '../../../core/text/digest.ts'
 import { treeCounts } from '../../../queue/contract/queue-counts.ts'
 import { type Bench, byGroup, times, unlimited } from '../bench.ts'
 import type { Group } from '../suite.ts'
@@ -302,6 +303,18 @@ export const transferringKeys: Group = {
         await bench.clock.advance(60_000)
         assert.equal((await to.coordination.claimOnce('paid', to.newId())).kind, 'claimed')
       }
+    },
+    'of two facts about one key in one call, the one that is kept for longer counts': async (bench) => {
+      const now = bench.clock.now()
+      const fact = { kind: 'once', key: digest('paid'), seal: null } as const
+      const facts = [
+        { ...fact, until: now + 5_000, result: '1' },
+        { ...fact, until: now + 60_000, result: '2' },
+        { ...fact, until: now + 9_000, result: '3' },
+      ]
+      await transferOf(bench.backend).learn(facts)
+      await bench.clock.advance(10_000)
+      assert.deepEqual(await bench.coordination.claimOnce('paid', bench.newId()), { kind: 'done', result: '2', seal: null })
     },
     'numbers continue from the higher one': async (bench) => {
       const other = elsewhere(bench)

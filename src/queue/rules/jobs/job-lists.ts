@@ -3,11 +3,11 @@ import type { StoredJob } from './job.ts'
 
 const tidyAbove = 1_024
 
-/** All stored jobs in order of arrival, to be read from the newest: together, and those of each name and each group. */
-export class Arrivals {
-  readonly #all = new ArrivalList()
-  readonly #byJob = new Map<string, ArrivalList>()
-  readonly #byGroup = new Map<string, ArrivalList>()
+/** All stored jobs in the order of their ids, which is that of their creation: together, and those of each name and each group. */
+export class JobLists {
+  readonly #all = new JobList()
+  readonly #byJob = new Map<string, JobList>()
+  readonly #byGroup = new Map<string, JobList>()
 
   add(job: StoredJob): void {
     const { job: name, group } = job.envelope
@@ -30,38 +30,38 @@ export class Arrivals {
     job.envelope = envelope
     if (before.job !== envelope.job) {
       this.#byJob.get(before.job)?.takeOut(job)
-      listIn(this.#byJob, envelope.job).insert(job)
+      listIn(this.#byJob, envelope.job).add(job)
     }
     if (before.group === envelope.group) return
     if (before.group !== null) this.#byGroup.get(before.group)?.takeOut(job)
-    if (envelope.group !== null) listIn(this.#byGroup, envelope.group).insert(job)
+    if (envelope.group !== null) listIn(this.#byGroup, envelope.group).add(job)
   }
 
   /** The shortest list that includes all jobs of this name and this group. */
-  listOf({ job, group }: { readonly job?: string; readonly group?: string } = {}): ArrivalList {
-    const ofJob = job === undefined ? this.#all : (this.#byJob.get(job) ?? new ArrivalList())
-    const ofGroup = group === undefined ? this.#all : (this.#byGroup.get(group) ?? new ArrivalList())
+  listOf({ job, group }: { readonly job?: string; readonly group?: string } = {}): JobList {
+    const ofJob = job === undefined ? this.#all : (this.#byJob.get(job) ?? new JobList())
+    const ofGroup = group === undefined ? this.#all : (this.#byGroup.get(group) ?? new JobList())
     return ofJob.length < ofGroup.length ? ofJob : ofGroup
   }
 }
 
-function listIn(lists: Map<string, ArrivalList>, name: string): ArrivalList {
+function listIn(lists: Map<string, JobList>, name: string): JobList {
   const known = lists.get(name)
   if (known !== undefined) return known
-  const list = new ArrivalList()
+  const list = new JobList()
   lists.set(name, list)
   return list
 }
 
 /** Names come and go: the list of one without jobs is forgotten. */
-function leaveHole(lists: Map<string, ArrivalList>, name: string): void {
+function leaveHole(lists: Map<string, JobList>, name: string): void {
   const list = lists.get(name)
   list?.leaveHole()
   if (list?.length === 0) lists.delete(name)
 }
 
-/** Jobs in order of arrival. */
-export class ArrivalList {
+/** Jobs in the order of their ids. */
+export class JobList {
   #jobs: StoredJob[] = []
   #removed = 0
 
@@ -70,17 +70,15 @@ export class ArrivalList {
     return this.#jobs.length - this.#removed
   }
 
+  /** Ids usually rise from job to job. */
   add(job: StoredJob): void {
-    this.#jobs.push(job)
-  }
-
-  /** For a job that arrived earlier than others. */
-  insert(job: StoredJob): void {
-    this.#jobs.splice(this.#firstFrom(job.arrival), 0, job)
+    const last = this.#jobs.at(-1)
+    if (last === undefined || last.envelope.id < job.envelope.id) this.#jobs.push(job)
+    else this.#jobs.splice(this.#firstFrom(job.envelope.id), 0, job)
   }
 
   takeOut(job: StoredJob): void {
-    const index = this.#firstFrom(job.arrival)
+    const index = this.#firstFrom(job.envelope.id)
     if (this.#jobs[index] === job) this.#jobs.splice(index, 1)
   }
 
@@ -92,29 +90,30 @@ export class ArrivalList {
     this.#removed = 0
   }
 
-  /** Newest first, starting with the one that arrived just before `arrival`. */
-  *before(arrival: number): Iterable<StoredJob> {
-    for (let index = this.#firstFrom(arrival) - 1; index >= 0; index--) {
+  /** Newest first, starting with the last one before this id. */
+  *before(id: string | undefined): Iterable<StoredJob> {
+    for (let index = (id === undefined ? this.#jobs.length : this.#firstFrom(id)) - 1; index >= 0; index--) {
       const job = this.#jobs[index] as StoredJob
       if (!job.removed) yield job
     }
   }
 
-  /** Oldest first, starting with the one that arrived just after `arrival`. */
-  *after(arrival: number): Iterable<StoredJob> {
+  /** Oldest first, starting with the first one after this id. */
+  *after(id: string): Iterable<StoredJob> {
     const jobs = this.#jobs
-    for (let index = this.#firstFrom(arrival + 1); index < jobs.length; index++) {
+    for (let index = this.#firstFrom(id); index < jobs.length; index++) {
       const job = jobs[index] as StoredJob
-      if (!job.removed) yield job
+      if (!job.removed && job.envelope.id !== id) yield job
     }
   }
 
-  #firstFrom(arrival: number): number {
+  /** Among those with this id, all but the first were removed. */
+  #firstFrom(id: string): number {
     let low = 0
     let high = this.#jobs.length
     while (low < high) {
       const middle = (low + high) >> 1
-      if ((this.#jobs[middle] as StoredJob).arrival < arrival) low = middle + 1
+      if ((this.#jobs[middle] as StoredJob).envelope.id < id) low = middle + 1
       else high = middle
     }
     return low
