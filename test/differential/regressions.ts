@@ -261,4 +261,14 @@ export const regressions: Readonly<Record<string, Program>> = {
       { op: 'settle', leases: [{}] },
     ],
   },
+  'a group whose only ready job is cancelled as another one of it is released waits at the end': {
+    operations: [
+      { op: 'send', jobs: [{ id: 6, group: 2 }] },
+      { op: 'send', jobs: [{ id: 12, group: 2, waitsFor: [{ on: 6, policy: 'continue' }] }] },
+      { op: 'send', jobs: [{ id: 0, group: 0 }] },
+      { op: 'cancel', id: 6 },
+      { op: 'lease' },
+      { op: 'lease' },
+    ],
+  },
 }

@@ -43,8 +43,8 @@ export class Groups {
     yield* wait(session.upsert('groups', ['lane', 'grp', 'turn', 'version'], sorted, ['lane', 'grp'], ['version']))
   }
 
-  /** Jobs have left these groups without a claim. A group without ready jobs loses its turn. */
-  *leave(session: SqlSession, places: readonly Place[]): Steps<void> {
+  /** Jobs have left these groups without a claim. A group loses its turn if only jobs that have just arrived are ready. */
+  *leave(session: SqlSession, places: readonly Place[], arrived: readonly Place[] = []): Steps<void> {
     if (places.length === 0) return
     const lanes = [...new Set(places.map(({ lane }) => lane))]
     const names = [...new Set(places.map(({ grp }) => grp))]
@@ -55,16 +55,18 @@ export class Groups {
     yield* this.dropEmpty(
       session,
       known.filter(({ lane, grp }) => left.has(`${lane}\n${grp}`)),
+      arrived.filter(({ lane, grp }) => left.has(`${lane}\n${grp}`)),
     )
   }
 
-  /** Drops the groups that have no ready jobs. */
-  *dropEmpty(session: SqlSession, groups: readonly GroupRow[]): Steps<void> {
+  /** Drops the groups that have no ready jobs but these. */
+  *dropEmpty(session: SqlSession, groups: readonly GroupRow[], arrived: readonly Place[] = []): Steps<void> {
     if (groups.length === 0) return
-    const firsts = yield* wait(session.dialect.firstReady(session, groups, 1))
+    const ignored = new Set(arrived.map(({ id }) => id))
+    const firsts = yield* wait(session.dialect.firstReady(session, groups, 1 + ignored.size))
     yield* this.drop(
       session,
-      groups.filter((_, index) => (firsts[index] ?? []).length === 0),
+      groups.filter((_, index) => (firsts[index] ?? []).every(({ id }) => ignored.has(id))),
     )
   }
 

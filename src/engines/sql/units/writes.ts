@@ -199,7 +199,7 @@ function* writeConsequences(
   ]
   const left = changed.filter((each) => isReady(each.before) && (isMoved(each) || each.isRemoved)).map(({ before }) => before)
   const isGrouped = ({ lane }: Pick<JobRow, 'lane'>) => lanes.get(lane).grouped === 1
-  yield* groups.leave(session, left.filter(isGrouped))
+  yield* groups.leave(session, left.filter(isGrouped), arrived.filter(isGrouped))
   // Occurrences that the rules have loaded have followed their jobs.
   const followed = new Set<StoredOccurrence | null | undefined>([...occurrences.loaded].map(({ occurrence }) => occurrence))
   const isUnfollowed = ({ before, after }: ChangedJob) =>
