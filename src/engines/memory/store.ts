@@ -1,3 +1,4 @@
+import { byCodePoint } from '../../core/text/text-order.ts'
 import type { Clock } from '../../core/time/clock.ts'
 import { tagsOf } from '../../envelope/envelope.ts'
 import { pausedIn, pausedKey } from '../../queue/claiming/pausing.ts'
@@ -141,7 +142,7 @@ export class MemoryStore implements JobStore {
   }
 
   async paused(): Promise<Paused> {
-    return pausedIn([...this.#open().paused].sort())
+    return pausedIn([...this.#open().paused].sort(byCodePoint))
   }
 
   async holds(id: string, rules: ClaimRules): Promise<readonly Hold[]> {

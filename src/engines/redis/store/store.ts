@@ -1,3 +1,4 @@
+import { byCodePoint } from '../../../core/text/text-order.ts'
 import { pausedIn, pausedKey } from '../../../queue/claiming/pausing.ts'
 import type { ClaimRules, Hold } from '../../../queue/contract/limits.ts'
 import type {
@@ -146,7 +147,7 @@ export class RedisStore implements JobStore {
   async paused(): Promise<Paused> {
     await this.#parts.ready()
     const [stored] = (await this.#parts.server.all([['HKEYS', 'paused']])) as [string[]]
-    return pausedIn(stored.sort())
+    return pausedIn(stored.sort(byCodePoint))
   }
 
   async holds(id: string, rules: ClaimRules): Promise<readonly Hold[]> {

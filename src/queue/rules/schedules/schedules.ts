@@ -1,3 +1,4 @@
+import { byCodePoint } from '../../../core/text/text-order.ts'
 import type { Clock } from '../../../core/time/clock.ts'
 import type { Watchers } from '../../claiming/watchers.ts'
 import type {
@@ -246,7 +247,7 @@ export class Schedules {
   }
 
   #sorted(isMeant: (schedule: StoredSchedule) => boolean = () => true): readonly StoredSchedule[] {
-    return [...this.#schedules.values()].filter(isMeant).sort((a, b) => (a.name < b.name ? -1 : 1))
+    return [...this.#schedules.values()].filter(isMeant).sort((a, b) => byCodePoint(a.name, b.name))
   }
 
   #timelineOf(schedule: string): Timeline {

@@ -40,9 +40,9 @@ export const pausing: Group = {
     },
     'paused queues are listed, each once': async (bench) => {
       assert.deepEqual((await bench.store.paused()).queues, [])
-      for (const queue of ['ünï', 'a', 'a']) await bench.store.setPaused({ queue }, true)
-      assert.deepEqual([...(await bench.store.paused()).queues].sort(), ['a', 'ünï'])
-      await bench.store.setPaused({ queue: 'a' }, false)
+      for (const queue of ['\u{1f600}', '\uff00', 'ünï', 'a', 'a']) await bench.store.setPaused({ queue }, true)
+      assert.deepEqual((await bench.store.paused()).queues, ['a', 'ünï', '\uff00', '\u{1f600}'])
+      for (const queue of ['\u{1f600}', '\uff00', 'a']) await bench.store.setPaused({ queue }, false)
       await bench.store.setPaused({ queue: 'never-paused' }, false)
       assert.deepEqual((await bench.store.paused()).queues, ['ünï'])
     },

@@ -124,6 +124,9 @@ export const scheduleChanges: Group = {
         (await schedules.list(...filter)).map(({ name }) => name)
       assert.deepEqual([...(await listed())].sort(), [...names].sort())
       assert.deepEqual([...(await listed({ prefix: 'acme/' }))].sort(), ['acme/a', 'acme/b', `acme/${oddName}`].sort())
+      const byCodePoint = ['tenant/Z', 'tenant/a', 'tenant/ä', 'tenant/\uff00', 'tenant/\u{1f600}']
+      await schedules.register(byCodePoint.toReversed().map((name) => stored(name)))
+      assert.deepEqual(await listed({ prefix: 'tenant/' }), byCodePoint)
       assert.deepEqual(await listed({ prefix: 'acme%' }), ['acme%'])
       assert.deepEqual(await listed({ names: ['acmf', 'acme/a', 'nobody'] }), ['acme/a', 'acmf'])
       assert.deepEqual(await listed({ names: ['acmf', 'acme/a'], prefix: 'acme/' }), ['acme/a'])
