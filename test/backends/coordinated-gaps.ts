@@ -12,6 +12,7 @@ export const coordinatedGaps: Readonly<Record<string, string>> = {
   'a payload of a megabyte is returned whole': tooLarge,
   'sending the same envelope again stores it once, so a send may be repeated after a lost answer': noIndex,
   'one id that exists already does not affect the rest of a large batch': noIndex,
+  'a job that was sent again while it was in a parcel stays as it was sent when the parcel comes back': noIndex,
   'lanes of different queues, keys and priorities are merged in the right order': byArrival,
   'with very many lanes, deep and shallow, the best jobs are claimed in order': byArrival,
   'the best jobs are claimed in order, and no more than requested': handedFirst,
