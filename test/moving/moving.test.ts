@@ -216,8 +216,10 @@ test('a live move takes what comes while it goes on, and what returns', async ()
 test('of a million jobs no more than two parcels are in memory at a time', async () => {
   const [from, to] = [queue(), queue()]
   await from.sendOne()
-  const request = { target: '', queue: null, createdBefore: Number.MAX_SAFE_INTEGER, limit: 500, after: 'j-1' }
-  const [unit] = (await from.backend.transfer!.read(request)).units
+  const { transfer: known } = from.backend
+  const request = { target: '', queue: null, createdBefore: Number.MAX_SAFE_INTEGER, limit: 500 }
+  const { after } = await known!.read({ ...request, after: null })
+  const [unit] = (await known!.read({ ...request, after })).units
   const units = times(500, () => unit!)
   let [packed, open, most] = [0, 0, 0]
   const source = plain(from.backend)
