@@ -15,6 +15,8 @@ describe('why is my job not running?', () => {
     const run = await jobs.dispatch('mail', null, '10m')
     const [reason] = (await jobs.why(run.id)).reasons
     expect(reason).toMatchObject({ rule: 'future', until: new Date(clock.now() + 600_000) })
+    await clock.advance(1_209)
+    expect((await jobs.why(run.id)).reasons[0]?.message).toContain('it is due in 9m59s, at ')
   })
 
   test('an attempt failed and the next one waits', async () => {

@@ -119,7 +119,7 @@ function rounded(ms: number): number {
 function future({ runAt, attempts, errors }: JobRecord, now: number): WhyReason {
   const until = new Date(runAt)
   if (runAt <= now) return { rule: 'future', message: 'it has just become due; the next claim of any worker takes it', until }
-  const wait = `in ${formatDuration(runAt - now)}, at ${until.toISOString()}`
+  const wait = `in ${formatDuration(rounded(runAt - now))}, at ${until.toISOString()}`
   if (attempts === 0) return { rule: 'future', message: `it is due ${wait}`, until }
   const last = errors.at(-1)?.message
   const message = `attempt ${attempts} failed${last === undefined ? '' : ` (${last})`}; the next one is due ${wait}`
@@ -177,7 +177,7 @@ function holdReason({ rule, limit, running, until }: Hold, { job, queue, group }
       ? `"${job}" of the group "${group}"`
       : `"${job}"`
   const isRate = rule.endsWith('rate')
-  const wait = until === null ? '' : `; the next may start in ${formatDuration(Math.max(0, until - now))}`
+  const wait = until === null ? '' : `; the next may start in ${formatDuration(rounded(Math.max(0, until - now)))}`
   const message = isRate
     ? `the rate limit of ${scope} is used up (${limit} a window)${wait}`
     : `${scope} is at its limit: ${running ?? limit} of ${limit} run`
