@@ -183,11 +183,11 @@ test('a pass at another time is limited to the last days and to the jobs that ar
 })
 
 test('Y15: a schedule that could not be stored is counted in the report of a pass', async () => {
-  const { jobs } = world()
+  const { jobs } = world({ maxPayloadBytes: 100 })
   jobs
     .define('broken', () => null)
     .everyMinute()
-    .args(() => 'not JSON')
+    .args('a'.repeat(101))
   jobs.define('sound', () => null).everyMinute()
   expect(await jobs.run()).toMatchObject({ succeeded: 1, failedSchedules: 1 })
 })

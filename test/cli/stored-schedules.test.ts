@@ -80,7 +80,7 @@ describe('treadle schedules', () => {
     expect(await call(unknown)).toMatchObject({ code: expect.any(Number), err: expect.stringMatching(/nobody.*--force/s) })
     expect(await call([...unknown, '--force'])).toMatchObject({ code: 0 })
     expect((await call(['schedules', 'list'])).out).toMatch(/^stored:a .*unknown job/m)
-    expect(await call([...set, '--cron', '61 * * * *'])).toMatchObject({ code: 1, err: expect.stringMatching(/61/) })
+    expect(await call([...set, '--cron', '61 * * * *'])).toMatchObject({ code: 2, err: expect.stringMatching(/61/) })
     expect(await call(['schedules', 'show', 'acme/digst'])).toMatchObject({ code: 4, err: expect.stringMatching(/no schedule/) })
     const clash = ['schedules', 'set', 'hourly', '--job', 'digest', '--every', '1h']
     expect(await call(clash)).toMatchObject({ code: 1, err: expect.stringMatching(/name of a schedule of the code/) })
