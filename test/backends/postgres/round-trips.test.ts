@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openPostgres } from '../../../src/engines/postgres/index.ts'
-import { Bench, limited } from '../../../src/testing/conformance/bench.ts'
+import { Bench, limited, times } from '../../../src/testing/conformance/bench.ts'
 import { ManualClock } from '../../../src/testing/manual-clock.ts'
 import { type FreshDatabase, freshDatabase } from '../../services.ts'
 import { CountingPool } from './counting-pool.ts'
@@ -63,4 +63,17 @@ test('where a limit may stand before a job, it asks first', async () => {
       expect(await queue.claimedIds({ jobs })).toEqual([id])
     }),
   ).toBe(2)
+})
+
+test('what a worker asks before each run of a schedule is one statement, and reads none of the waiting jobs', async () => {
+  const { schedules } = queue.store
+  const now = queue.clock.now()
+  const occurrences = times(150, (index) => {
+    return { schedule: 'digest', at: now + index, envelope: queue.envelope({ runAt: now + index }) }
+  })
+  await schedules.enqueue(occurrences)
+  const statements = await statementsOf(async () => {
+    expect(await schedules.neighbours({ schedule: 'digest', at: now + 149 })).toEqual({ unended: null, seen: true })
+  })
+  expect(statements).toBe(1)
 })

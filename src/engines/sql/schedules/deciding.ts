@@ -1,6 +1,5 @@
 import { type Steps, wait } from '../../../core/answer.ts'
 import type {
-  Neighbours,
   Occurrence,
   OccurrenceKey,
   ScheduleChange,
@@ -73,13 +72,6 @@ export class ScheduleDecisions {
     }
     const ids = envelopes.map(({ id }) => id)
     return yield* units.within(time, (unit) => holding(unit, ids, rule, lanes), { isAlone: false })
-  }
-
-  neighbours(key: OccurrenceKey): Steps<Neighbours> {
-    return this.#parts.units.read(this.#parts.time, (queue) => {
-      wantUnended(queue, [key.schedule])
-      return queue.rules.schedules.neighbours(key)
-    })
   }
 
   *markSeen(keys: readonly OccurrenceKey[]): Steps<void> {

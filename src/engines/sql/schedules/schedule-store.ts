@@ -2,6 +2,7 @@ import type { Steps } from '../../../core/answer.ts'
 import type { ScheduleStore } from '../../../queue/contract/schedule-store.ts'
 import type { Stepped } from '../stepped.ts'
 import { type DecidingParts, ScheduleDecisions } from './deciding.ts'
+import { neighboursOf } from './neighbours.ts'
 import { readOccurrences } from './occurrences.ts'
 import { changesAfter } from './schedule-changes.ts'
 import { listSchedules, standingsOf } from './schedules.ts'
@@ -18,7 +19,7 @@ export function scheduleStore(parts: DecidingParts, waking: <Value>(work: Steps<
     changes: (since, limit) => changesAfter(database, since, limit),
     enqueue: (wanted) => waking(decisions.enqueue(wanted)),
     occurrences: (query) => readOccurrences(database, query),
-    neighbours: (key) => decisions.neighbours(key),
+    neighbours: (key) => neighboursOf(database, key, time.now()),
     markSeen: (keys) => decisions.markSeen(keys),
     skipWaiting: (request) => decisions.skipWaiting(request),
   }
