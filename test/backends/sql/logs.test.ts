@@ -25,14 +25,14 @@ onSqlDatabases('the logs of jobs', (programs) => {
   it('that several programs write at once have all their lines, each with a number of its own', () =>
     programs.open(3, async (benches) => {
       const id = await benches[0]!.sendOne()
-      const chunks = (program: number) => times(10, (n) => ({ id, attempt: 1, lines: 1, dropped: 0, text: `${program} ${n}` }))
+      const chunks = (program: number) => times(30, (n) => ({ id, attempt: 1, lines: 1, dropped: 0, text: `${program} ${n}` }))
       await Promise.all(
         benches.map(async ({ logs }, program) => {
           for (const chunk of chunks(program)) await logs.append([chunk], bounds)
         }),
       )
       const stored = await benches[0]!.logs.read(id, 0, 100)
-      expect(new Set(stored.map(({ text }) => text)).size).toBe(30)
-      expect(stored.map(({ first }) => first)).toEqual(times(30, (n) => n + 1))
+      expect(new Set(stored.map(({ text }) => text)).size).toBe(90)
+      expect(stored.map(({ first }) => first)).toEqual(times(90, (n) => n + 1))
     }))
 })

@@ -16,8 +16,11 @@ import { type LogRow, logColumns, logRowOf } from '../rows/log-row.ts'
 import type { SqlDatabase, SqlSession } from '../session.ts'
 import type { Stepped } from '../stepped.ts'
 
-/** How often to retry lines whose numbers were taken at the same moment by another writer that has lost the job's lease. */
-const mostTries = 20
+/**
+ * How often to retry lines whose numbers were taken at the same moment by another writer, such as one that has lost the job's
+ * lease. Each failed try means that lines of another writer were stored, so this is only reached if very many keep writing.
+ */
+const mostTries = 1_000
 
 /** What jobs have logged, one row per chunk of lines. */
 export class Logs implements Stepped<LogStore> {
