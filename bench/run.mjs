@@ -52,7 +52,7 @@ function contestantsWithoutPackages(rows) {
   const names = new Set(rows.flatMap(({ entries }) => Object.values(entries).map(({ contestant }) => contestant)))
   return [...names].filter((name) => {
     const missing = missingPackages(name)
-    if (missing.length > 0) say(`going on without ${name}: ${missing.join(' and ')} could not be installed`)
+    if (missing.length > 0) say(`continuing without ${name}: ${missing.join(' and ')} could not be installed`)
     return missing.length > 0
   })
 }

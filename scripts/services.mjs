@@ -18,7 +18,7 @@ async function serve({ only, durable, command }) {
   const wanted = only === null ? testServers : { names: only }
   const services = await startServices({ ...wanted, durable, say })
   try {
-    for (const message of services.missing) say(`going on without one. ${message}`)
+    for (const message of services.missing) say(`one server is left out, and its tests are skipped. ${message}`)
     if (command.length === 0) return await waitForCtrlC(services)
     const ending = await runCommand(command, { env: { ...process.env, ...services.variables } })
     // As a shell reports it.

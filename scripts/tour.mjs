@@ -1,6 +1,6 @@
 // Runs the example project in examples/tour on a new SQLite file, and reports what happens. `npm start` is this script.
 //   --folder DIR   keeps the database there instead of in a new temporary folder
-//   --once         ends when all samples have ended, as it also does if the output is not a terminal
+//   --once         ends when all samples have ended, instead of on Ctrl-C
 import { mkdirSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
@@ -42,7 +42,7 @@ function options() {
   const { values } = parseArgs({ options: { once: { type: 'boolean' }, folder: { type: 'string' } } })
   const folder = values.folder === undefined ? mkdtempSync(join(tmpdir(), 'treadle-tour-')) : resolve(values.folder)
   mkdirSync(folder, { recursive: true })
-  return { once: values.once === true || process.stdout.isTTY !== true, folder }
+  return { once: values.once === true, folder }
 }
 
 /** Like the command line: the config file, then the files with the jobs. */

@@ -38,13 +38,21 @@ export type { Duration } from './core/time/duration.ts'
 export type { Instant } from './core/time/instant.ts'
 export type { JobBuilder } from './definition/builder.ts'
 export type { JobContext } from './definition/context.ts'
-export { type DefinitionFields, type FilterContext, type GivenFields, JobDefinition, type Keep } from './definition/definition.ts'
+export {
+  type DefinitionFields,
+  type FilterContext,
+  type GivenFields,
+  type InferredFields,
+  JobDefinition,
+  type Keep,
+} from './definition/definition.ts'
 export type { DispatchOptions } from './definition/dispatching/dispatch.ts'
 export type { Dependencies, DependencyFailure } from './definition/dispatching/dispatch-options.ts'
 export type { Draft, FileDraft, PayloadDraft, TimeDraft } from './definition/dispatching/draft.ts'
 export type { TreeProgress, WaitOptions } from './definition/dispatching/progress.ts'
 export type { Run } from './definition/dispatching/run.ts'
 export type {
+  ChildClass,
   ChildFailure,
   ChildOptions,
   ChildOutcome,
@@ -52,7 +60,6 @@ export type {
   LinkOutcome,
   ResultsOf,
   Step,
-  Steppable,
 } from './definition/dispatching/workflow.ts'
 export type { Handler, HandlerClass, HandlerFunction } from './definition/handler.ts'
 export type { JobLogger, LogMethod } from './definition/job-logger.ts'

@@ -57,7 +57,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 describe('the tarball', () => {
   test('holds the built files, the documents, the examples and nothing else', () => {
     const known =
-      /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md|docs\/[\w./-]+\.(md|png|svg)|examples\/[\w./[\]-]+\.(md|tsx?|mjs|json|yaml|service|prisma)|examples\/deploy\/Dockerfile|dist\/[\w./-]+\.(js|d\.ts)|dist\/server\/dashboard\/page\/(manifest\.json|[\w-]+\.(js|css|svg)(\.gz|\.br)?))$/
+      /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md|docs\/[\w./-]+\.(md|png|svg)|examples\/[\w./[\]-]+\.(md|tsx?|mjs|json|yaml|service|prisma|vue)|examples\/deploy\/Dockerfile|dist\/[\w./-]+\.(js|d\.ts)|dist\/server\/dashboard\/page\/(manifest\.json|[\w-]+\.(js|css|svg)(\.gz|\.br)?))$/
     expect(tarball.files.filter((path) => !known.test(path))).toEqual([])
     expect(tarball.files.filter((path) => /(^|\/)(test|tests|__tests__)\/|\.test\./.test(path))).toEqual([])
     expect(tarball.files).toEqual(

@@ -54,6 +54,10 @@ describe('the site', () => {
     expect([...files.values()].every((html) => html.includes("default-src 'none'"))).toBe(true)
   })
 
+  test('names files without the quotes that their fences have', () => {
+    expect(files.get('frameworks/express.html')).toContain('<figcaption>server.ts</figcaption>')
+  })
+
   test('shows nothing of how the tests run an example', () => {
     expect(
       [...files.values()].filter((html) => /no-run=|stop-after=|&lt;!-- setup/.test(html.replaceAll(/<pre[\s\S]*?<\/pre>/g, ''))),

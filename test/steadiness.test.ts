@@ -22,6 +22,8 @@ describe('no test depends on speed or on chance', () => {
     [`import { setTimeout as sleep } from 'node:timers/promises'`, 'imports node:timers/promises'],
     ['await vi.waitFor(() => expect(seen).toBe(1))', 'vi.waitFor gives up too soon'],
     ['await expect.poll(() => seen, { timeout: 5_000 }).toBe(1)', 'expect.poll gives up too soon'],
+    [`test('is quick', work, 60_000)`, 'gives up sooner than other tests'],
+    [`describe.skipIf(isBare)('a server', { timeout: 120_000 }, tests)`, 'gives up sooner than other tests'],
     ['fc.assert(property)', 'fc.assert has no seed'],
     ['fc.assert(property, { numRuns: 10 })', 'fc.assert has no seed'],
     [`jobs.define('a', handle).retries(3).work()`, 'retries() draws its pause by chance'],
@@ -35,6 +37,7 @@ describe('no test depends on speed or on chance', () => {
   test.each([
     ['await expect.poll(() => seen, { timeout: 20_000 }).toBe(1)'],
     ['await expect.poll(() => seen, patience).toBe(1)'],
+    [`test('is slow', work, 600_000)`],
     ['fc.assert(property, { seed: 1 })'],
     [`jobs.define('a', handle).retries(3, { jitter: 'none' }).work()`],
     [`expect(define('a', handle).retries(3).maxAttempts).toBe(4)`],

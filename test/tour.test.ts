@@ -10,8 +10,8 @@ const folder = mkdtempSync(join(tmpdir(), 'treadle-tour-test-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('the tour', () => {
-  test('runs every sample to its end, says what happened, tells commands that work, and ends by itself where nobody watches', async () => {
-    const { output, code } = await run(['scripts/tour.mjs', '--folder', join(folder, 'once')])
+  test('runs every sample to its end, says what happened, tells commands that work, and ends by itself with --once', async () => {
+    const { output, code } = await run(['scripts/tour.mjs', '--once', '--folder', join(folder, 'once')])
     expect(code, output).toBe(0)
     expect(output).toMatch(/^ *Dashboard: {2}http:\/\/127\.0\.0\.1:\d+\//m)
     for (const line of [
@@ -30,6 +30,19 @@ describe('the tour', () => {
     }
     expect(existsSync(join(folder, 'once/tour.db'))).toBe(true)
     await expectCommandsToWork(output)
+  })
+
+  test.each(['SIGINT', 'SIGTERM'] as const)('goes on after its samples, also without a terminal, until %s', async (signal) => {
+    let answered: Promise<Response> | undefined
+    const { output, code } = await run(['scripts/tour.mjs', '--folder', join(folder, signal)], (said, child) => {
+      const url = /all samples have ended.* at (http:[^ ]+?)\. /.exec(said)?.[1]
+      if (url === undefined) return false
+      answered = fetch(url)
+      void answered.finally(() => child.kill(signal)).catch(() => {})
+      return true
+    })
+    expect(code, output).toBe(0)
+    expect((await answered)?.status).toBe(200)
   })
 
   test('stops in an orderly way on Ctrl-C, also where it is heard twice', async () => {

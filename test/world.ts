@@ -69,9 +69,16 @@ export function gate<Value = void>() {
   return { open: (value: Value) => open(value), opened }
 }
 
-/** Waits for a state, not for a time: it looks again each turn of the event loop. */
+/** Waits for a state, not for a time. */
 export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await new Promise((resolve) => setImmediate(resolve))
+  for (let looks = 0; !(await isSo()); looks++) await nextLook(looks)
+}
+
+const quickLooks = 100
+
+/** First each turn of the event loop, then with pauses: a loop without any would take the processor from what is waited for. */
+export function nextLook(looks: number): Promise<void> {
+  return new Promise((resolve) => (looks < quickLooks ? setImmediate(resolve) : setTimeout(resolve, 2)))
 }
 
 /** Ends when the signal aborts, as a well-behaved handler does. */

@@ -105,7 +105,7 @@ async function queueWith(url, size) {
     workflows: ['workflows', '/workflows'],
     'a workflow': [`view?topic=workflow:${flow.id}`],
     schedules: ['view?topic=schedules'],
-    dead: ['dead', '/dead'],
+    dead: ['view?topic=dead', '/dead'],
     workers: ['view?topic=workers'],
     engine: ['view?topic=engine'],
     activity: ['view?topic=activity'],

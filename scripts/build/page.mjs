@@ -31,7 +31,7 @@ export async function buildPage(folder) {
   const preload = entry[1].imports.filter(({ kind }) => kind === 'import-statement').map(({ path }) => basename(path))
   const style = await compiled(folder, 'app.css', 'css')
   const theme = await compiled(folder, 'theme.ts', 'js')
-  writeFileSync(join(folder, 'icon.svg'), readFileSync(join(source, 'icon.svg')))
+  for (const [name, text] of icons()) writeFileSync(join(folder, name), text)
   const files = readdirSync(folder)
   for (const name of files) {
     const bytes = readFileSync(join(folder, name))
@@ -42,10 +42,23 @@ export async function buildPage(folder) {
   writeFileSync(join(folder, 'manifest.json'), JSON.stringify(manifest))
 }
 
-/** A file that loads no others. */
+/** The icon, and the same with a dot in its corner that says how bad things are. */
+function icons() {
+  const plain = readFileSync(join(source, 'icon.svg'), 'utf8')
+  const marked = (colour) =>
+    plain.replace('</svg>', `<circle cx="23" cy="23" r="8" fill="${colour}" stroke="#fff" stroke-width="2"/></svg>`)
+  return [
+    ['icon.svg', plain],
+    ['icon-problem.svg', marked('#d9332a')],
+    ['icon-warning.svg', marked('#e8a200')],
+  ]
+}
+
+/** A file that is loaded as one, with what it imports. */
 async function compiled(folder, name, ending) {
   const { outputFiles } = await build({
     entryPoints: [join(source, name)],
+    bundle: true,
     minify: true,
     write: false,
     target: 'es2022',

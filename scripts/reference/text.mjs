@@ -5,7 +5,7 @@ export function referenceText(entries) {
   const contents = entries.map(({ entry, exports }) => `| [\`${entry}\`](#${anchorOf(entry)}) | ${exports.length} |`)
   return `# Reference
 
-Every export of the package, generated from its types. The link behind each leads to the guide that explains it with examples; start with [defining work](defining-work.md). Error codes are on [their own page](errors.md), options of commands in [the command line](cli.md), and the HTTP API describes itself at \`/api/v1/openapi.json\`.
+Every export of the package, generated from its types. The link after each leads to the guide that explains it with examples; start with [defining work](defining-work.md). Error codes are on [their own page](errors.md), options of commands in [the command line](cli.md), and the HTTP API describes itself at \`/api/v1/openapi.json\`.
 
 | import from | exports |
 |---|---|

@@ -29,7 +29,7 @@ export function rendered(page, targets) {
       },
       code({ text, lang }) {
         const [language = '', ...settings] = (lang ?? '').split(/\s+/)
-        const file = settings.map((setting) => /^file=(.+)$/.exec(setting)?.[1]).find(Boolean)
+        const file = settings.map((setting) => /^file="?([^"]+)"?$/.exec(setting)?.[1]).find(Boolean)
         const label = settings.includes('output') ? 'output' : (file ?? language)
         const title = label === '' ? '' : `<figcaption>${escaped(label)}</figcaption>`
         return `<figure class="code${settings.includes('output') ? ' output' : ''}">${title}<pre tabindex="0"><code>${highlighted(text, language)}</code></pre></figure>\n`

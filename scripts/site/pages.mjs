@@ -12,7 +12,17 @@ import { join } from 'node:path'
  */
 
 const sections = [
-  ['Start', ['README.md', 'docs/getting-started.md', 'docs/glossary.md', 'docs/when-not-to-use.md', 'docs/comparison.md']],
+  [
+    'Start',
+    [
+      'README.md',
+      'docs/getting-started.md',
+      'docs/glossary.md',
+      'docs/troubleshooting.md',
+      'docs/when-not-to-use.md',
+      'docs/comparison.md',
+    ],
+  ],
   ['Frameworks', /^docs\/frameworks\//],
   ['Recipes', /^docs\/recipes\//],
   ['Coming from', /^docs\/coming-from\//],
@@ -25,7 +35,9 @@ const sections = [
   ],
   [
     'Running it',
-    ['workers', 'deploying', 'cli', 'dashboard', 'observability', 'job-server', 'http-api', 'worker-manager'].map(inDocs),
+    ['workers', 'deploying', 'performance', 'cli', 'dashboard', 'observability', 'job-server', 'http-api', 'worker-manager'].map(
+      inDocs,
+    ),
   ],
   ['Engines', ['engines', 'databases', 'redis', 'beanstalkd', 'service-bus', 'moving'].map(inDocs)],
   [

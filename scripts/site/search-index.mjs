@@ -13,7 +13,8 @@ export function searchIndex(pages) {
 function sectionsOf({ markdown, target, title }) {
   const sections = [{ page: title, heading: title, url: target, text: '' }]
   let inFence = false
-  for (const line of markdown.split('\n')) {
+  // Comments hold what the tests run before an example, which readers are not shown.
+  for (const line of markdown.replaceAll(/^<!--[\s\S]*?^-->$/gm, '').split('\n')) {
     if (line.startsWith('```')) inFence = !inFence
     const heading = inFence ? null : /^##+ (.+)$/.exec(line)
     if (heading !== null) {

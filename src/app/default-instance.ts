@@ -4,8 +4,8 @@ import { coordinationAt, defaultUrlOf } from './config/backend-place.ts'
 import type { TreadleConfig } from './config/config.ts'
 import { findConfigFile, loadConfigFile } from './config/config-file.ts'
 import { defaultUrl, type Place } from './config/opening.ts'
-import { settingsOf } from './config/options.ts'
 import { Policies } from './config/policies.ts'
+import { settingsOf } from './config/settings.ts'
 import { Treadle } from './treadle.ts'
 
 const policies = new Policies()

@@ -1,4 +1,5 @@
 import { TreadleError } from '../core/errors.ts'
+import { shown } from '../core/text/shown.ts'
 import { DescribedJob, type JobBuilder } from '../definition/builder.ts'
 import { JobDefinition } from '../definition/definition.ts'
 import { definitionPlace } from '../definition/definition-place.ts'
@@ -70,7 +71,7 @@ export abstract class Defining<Added = unknown> {
   /** Registers an existing definition under its key. */
   register<Definition extends JobDefinition<never, unknown>>(definition: Definition): Definition {
     if (definition instanceof JobDefinition) return this.#add(definition.usable())
-    throw new TreadleError('DEFINITION_INVALID', `register() takes a JobDefinition, got ${String(definition)}`)
+    throw new TreadleError('DEFINITION_INVALID', `register() takes a JobDefinition, got ${shown(definition)}`)
   }
 
   has(job: string): boolean {
@@ -88,19 +89,28 @@ export abstract class Defining<Added = unknown> {
   }
 
   /** Defines a class or definition that is not registered yet. */
-  protected definitionOf(job: Named): JobDefinition {
+  protected definitionOf(job: unknown): JobDefinition {
     if (typeof job === 'string') return this.registry.get(job)
     if (job instanceof DescribedJob) return job.toDefinition()
     if (job instanceof JobDefinition) {
       if (job.fields.handler !== null && !this.registry.has(job.job)) this.#add(job.usable())
       return job.usable()
     }
-    if (handlerClassOf(job) !== null) return this.#definitionOfClass(job as HandlerClass<never, unknown>)
-    const got = typeof job === 'function' ? `the function ${job.name || 'without a name'}` : String(job)
+    const handlerClass = handlerClassOf(job)
+    if (handlerClass !== null) return this.#definitionOfClass(handlerClass)
+    const got = typeof job === 'function' ? `the function ${job.name || 'without a name'}` : shown(job)
     throw new TreadleError(
       'JOB_UNKNOWN',
       `A job is named by a text, a builder, a definition or a class with "handle", got ${got}`,
     )
+  }
+
+  /** The key of a job that is used in another copy of this program, to which the settings of a changed copy would be lost. */
+  protected sharedKeyOf(job: unknown): string {
+    const definition = this.registry.complete(this.definitionOf(job))
+    if (definition === this.registry.get(definition.job)) return definition.job
+    const message = `Child "${definition.job}": an isolated handler names a child by its key, which a changed copy of a definition shares. Give what it changes as options: ctx.dispatchChild(job, payload, { queue: 'mail' })`
+    throw new TreadleError('DEFINITION_INVALID', message)
   }
 
   /** Looks up the class itself, not its name: two classes with the same name are two jobs. */
@@ -109,7 +119,7 @@ export abstract class Defining<Added = unknown> {
     if (known !== undefined) return this.registry.get(known)
     const key = keyOf(handler)
     if (this.registry.has(key)) {
-      const message = `Class ${handler.name} would be the job "${key}", which has another handler. Give the class a static jobName of its own.`
+      const message = `Class ${handler.name} would be the job "${key}", which has another handler. Give the class a static jobName of its own. If it is the same class in a module that was loaded again, as in hot reloading, define it in that module: jobs.define(${handler.name})`
       throw new TreadleError('JOB_DUPLICATE', message)
     }
     // Validated before it is registered, because it could not be corrected afterwards.

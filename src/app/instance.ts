@@ -1,5 +1,6 @@
 import { Events } from '../core/events.ts'
 import { refuseUnknownOptions } from '../core/options.ts'
+import { endedWithin } from '../core/time/ended-within.ts'
 import type { JobContext } from '../definition/context.ts'
 import type { Middleware, RunMiddleware } from '../definition/middleware.ts'
 import { detailsOf, type EventDetail, type EventDetails } from '../execution/event-details.ts'
@@ -45,6 +46,9 @@ import { newSupervisor, type SuperviseOptions } from './workers/supervising.ts'
 import { type DaemonReport, type StopOptions, Working } from './workers/working.ts'
 import { Workings } from './workers/workings.ts'
 import { Workflows } from './workflows/workflows.ts'
+
+/** How long `close` waits for a queue that does not answer. */
+const unansweredMs = 1_000
 
 /** Options of `jobs.on`. */
 export interface ListenOptions {
@@ -120,7 +124,8 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
     this.#workings = new Workings((wait) => this.#newWorking(wait))
     const { registry } = this
     this.#functions = new GivenFunctions(registry, this.#events)
-    const handles = handleDeps({ opening: this.#opening, workings: this.#workings, events: this.#events })
+    const home = { program: root, backend: this.#name }
+    const handles = handleDeps({ home, opening: this.#opening, workings: this.#workings, events: this.#events })
     this.#handles = handles
     const pass = () => this.#workings.pass({ scheduler: false })
     const named = async (name: string) => ((await this.#others.named(name)) ?? root).dispatcher
@@ -152,6 +157,7 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
     insideIsolate()?.programs.push({
       url: () => this.url,
       find: (job) => registry.find(job),
+      keyOf: (given) => this.sharedKeyOf(given),
       handle: ({ id, job, created }) => this.dispatcher.handle(job, { id, stored: created }),
       close: () => this.close(),
     })
@@ -184,7 +190,10 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
   async served({ looksOnly = false }: { readonly looksOnly?: boolean } = {}): Promise<ServedQueue> {
     const { backend, keys, settings, sending } = await this.dispatcher.opened()
     refuseUnserved(backend)
-    if (!looksOnly) keys?.ready()
+    if (!looksOnly) {
+      keys?.ready()
+      this.registry.definitions()
+    }
     return {
       backend,
       keys,
@@ -365,10 +374,10 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
   async close(): Promise<void> {
     for (const each of this.#made) each.#opening.refuse()
     await this.stop()
-    for (const each of this.#made) await each.#statistics.flush()
-    for (const each of this.#made) await each.#queueEvents.close()
-    for (const each of this.#made) await each.#opening.close()
-    if (this.#name === defaultBackend) this.#export.close()
+    const closing = this.#closeAll()
+    // A queue that did not answer while its worker stopped has had its time.
+    if (this.#made.some((each) => each.#workings.isUnanswered)) await endedWithin(unansweredMs, closing)
+    else await closing
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -382,6 +391,13 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
   /** This instance; for the root, also all other backends created so far. */
   get #made(): readonly Treadle[] {
     return this.#name === defaultBackend ? [this, ...this.#others.made] : [this]
+  }
+
+  async #closeAll(): Promise<void> {
+    for (const each of this.#made) await each.#statistics.flush()
+    for (const each of this.#made) await each.#queueEvents.close()
+    for (const each of this.#made) await each.#opening.close()
+    if (this.#name === defaultBackend) this.#export.close()
   }
 
   async #searched(): Promise<readonly SearchedBackend[]> {
@@ -438,7 +454,10 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
       isHome: (definition) => homeOf(definition) === this.#name,
       pace: this.#pace,
       envelope: (definition, at, runAt, stored) => sending.occurrence(definition, at, runAt, stored),
-      dispatchChild: (request) => this.dispatcher.dispatchChild(request),
+      children: {
+        definitionOf: (given) => this.definitionOf(given),
+        dispatch: (request) => this.dispatcher.dispatchChild(request),
+      },
       givenFunctions: this.#functions.handlers,
       telemetry: this.#telemetry,
       observers: this.#statistics.observers(backend, settings),

@@ -1,17 +1,18 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import type { Jiti, JitiOptions } from 'jiti'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import type { createJiti, Jiti, JitiOptions } from 'jiti'
 import { messageOf, TreadleError } from '../core/errors.ts'
 import { trustProblem } from '../core/files/file-trust.ts'
-import { ownFile } from '../core/files/own-file.ts'
+import { libraryFile } from '../core/files/own-file.ts'
 
 /** Imports a JavaScript or TypeScript file. Any failure becomes one error that names the file, and the line if known. */
 export async function loadModule(path: string): Promise<Readonly<Record<string, unknown>>> {
   try {
     const loader = await loaderFor(dirname(path))
     return Object(await loader.import(path))
-  } catch (thrown) {
+  } catch (failed) {
+    const thrown = await firstError(failed, path)
     const code = thrown instanceof TreadleError ? thrown.code : 'CONFIG_LOAD_FAILED'
     throw new TreadleError(code, `${placeOf(thrown, path)}: ${plainMessage(thrown)}`, { cause: thrown })
   }
@@ -44,10 +45,9 @@ const subpaths: Readonly<Record<string, string>> = {
  * would be defined in a registry that is never read.
  */
 async function loaderFor(folder: string): Promise<Jiti> {
-  // Loaded on demand: it is large, and programs that load their own modules do not need it.
-  const { createJiti } = await import('jiti')
-  const library: unknown = await import(/* @vite-ignore */ libraryFile('index').href)
-  const aliases = Object.entries(subpaths).map(([name, file]) => [name, fileURLToPath(libraryFile(file))])
+  const { createJiti } = await importJiti()
+  const library: unknown = await import(/* @vite-ignore */ /* webpackIgnore: true */ moduleFile('index').href)
+  const aliases = Object.entries(subpaths).map(([name, file]) => [name, fileURLToPath(moduleFile(file))])
   const options: JitiOptions = {
     interopDefault: false,
     virtualModules: { treadle: library },
@@ -63,10 +63,17 @@ async function loaderFor(folder: string): Promise<Jiti> {
   }
 }
 
-function libraryFile(path: string): URL {
+/** Loaded on demand: it is large, and programs that load their own modules do not need it. */
+function importJiti(): Promise<{ readonly createJiti: typeof createJiti }> {
+  // `jiti` loads its compiler by a path, which tools that copy a program with the files that it needs do not see, and
+  // `jiti/static` imports it: naming it here gets the compiler copied.
+  return import('jiti').catch(() => import('jiti/static'))
+}
+
+function moduleFile(path: string): URL {
   // When run from the sources, modules have a TypeScript extension.
   const extension = /\.ts$/.test(import.meta.url) ? '.ts' : '.js'
-  return ownFile(`${path}${extension}`)
+  return libraryFile(`${path}${extension}`)
 }
 
 /** Only inside the project and in a trusted folder, because the contents of the cache are executed. */
@@ -76,6 +83,21 @@ function cacheFolder(folder: string): string | undefined {
   if (existsSync(modules)) return trustProblem(cache) === undefined ? cache : undefined
   const parent = dirname(folder)
   return parent === folder ? undefined : cacheFolder(parent)
+}
+
+/**
+ * An ES module that fails is evaluated again by the loader, which then only tells that its jobs are defined twice. Node knows what
+ * the module failed with at first, and does not evaluate it for that.
+ */
+async function firstError(failed: unknown, path: string): Promise<unknown> {
+  const isSecond = failed instanceof TreadleError && failed.code === 'JOB_DUPLICATE' && /\.m?js$/.test(path)
+  if (!isSecond) return failed
+  const again: Promise<unknown> = import(/* @vite-ignore */ /* webpackIgnore: true */ pathToFileURL(path).href)
+  // A syntax error is that of a file that only the loader can read, so it was evaluated once.
+  return again.then(
+    () => failed,
+    (first: unknown) => (first instanceof SyntaxError ? failed : first),
+  )
 }
 
 /** `path:line` if the error contains the line, otherwise the path. */

@@ -1,7 +1,9 @@
 import { totalsOf } from '../queue/contract/queue-counts.ts'
+import type { RollupCell } from '../queue/contract/rollup-store.ts'
 import type { JobCount, JobStore } from '../queue/contract/store.ts'
 import type { WorkerRecord } from '../queue/contract/worker-store.ts'
-import type { VerdictLine } from '../server/dashboard/shared/view.ts'
+import type { VerdictLine } from '../server/dashboard/shared/views/overview.ts'
+import { deadInHour, hourMs } from '../server/dashboard/views/dead/dead-in-hour.ts'
 import { type Facts, verdictOf } from '../server/dashboard/views/verdict.ts'
 import type { ScheduleStatus } from './schedules/schedules.ts'
 
@@ -9,7 +11,9 @@ import type { ScheduleStatus } from './schedules/schedules.ts'
 export interface Looked {
   readonly now: number
   readonly counts: readonly JobCount[]
+  /** The queues and the jobs that are paused, by name. */
   readonly paused: readonly string[]
+  readonly pausedJobs: readonly string[]
   readonly workers: readonly WorkerRecord[]
   readonly schedules: readonly ScheduleStatus[]
   readonly deadInHour: number
@@ -26,7 +30,6 @@ export interface Health {
   readonly oldestReadyAt: string | null
 }
 
-const hourMs = 3_600_000
 /** Maximum number of dead jobs that are read. */
 const lookedDead = 100
 
@@ -38,13 +41,28 @@ export async function lookAt(
 ): Promise<Looked> {
   const [counts, paused, workers, followed] = await Promise.all([
     store.counts({ oldest: true }),
-    store.paused().then(({ queues }) => queues),
+    store.paused(),
     store.workers.list(),
     schedules(now),
   ])
-  const dead = totalsOf(counts).counts.dead === 0 ? [] : await store.list({ state: 'dead', limit: lookedDead })
-  const deadInHour = dead.filter(({ finishedAt }) => (finishedAt ?? 0) > now - hourMs).length
-  return { now, counts, paused, workers, schedules: followed, deadInHour }
+  const total = totalsOf(counts).counts.dead
+  const dead = total === 0 ? [] : await store.list({ state: 'dead', limit: lookedDead })
+  const sample = { ends: dead.map(({ finishedAt }) => finishedAt ?? 0), total, isWhole: dead.length < lookedDead }
+  const { queues, jobs } = paused
+  return {
+    now,
+    counts,
+    paused: queues,
+    pausedJobs: jobs,
+    workers,
+    schedules: followed,
+    deadInHour: await deadInHour(sample, now, () => endsInHour(store, now)),
+  }
+}
+
+async function endsInHour({ rollups }: JobStore, now: number): Promise<readonly RollupCell[]> {
+  const buckets = (await rollups?.read(now - hourMs)) ?? []
+  return buckets.filter(({ at }) => at > now - hourMs).flatMap(({ cells }) => cells)
 }
 
 /** Uses the same rules as the first line of the dashboard. */

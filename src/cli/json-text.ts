@@ -20,9 +20,9 @@ function describe(text: string, { position, expected }: Mistake): string {
   const place = `line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`
   const found =
     position >= text.length
-      ? 'the text ends'
+      ? 'where the text ends'
       : `found "${visibleLine([...text.slice(position, position + 20)].slice(0, 12).join(''))}"`
-  return `expected ${expected} at ${place}, where ${found}`
+  return `expected ${expected} at ${place}, ${found}`
 }
 
 const token =

@@ -25,7 +25,7 @@ function refuseEarlyExit(code: number): void {
 }
 
 async function main(args: readonly string[]): Promise<number> {
-  tolerateClosedPipes()
+  tolerateClosedPipes((error) => tell(new Error(`the output cannot be written: ${error.message}`, { cause: error }), args))
   exitOnInterrupt()
   // Often called by scripts, so answer without loading the commands.
   if (args.length === 1 && (args[0] === '--version' || args[0] === '-V')) {

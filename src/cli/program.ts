@@ -1,4 +1,4 @@
-import { Command } from 'commander'
+import { Command, type CommanderError } from 'commander'
 import { version } from '../core/version.ts'
 import { addCheck } from './commands/check.ts'
 import { addCompletion } from './commands/completion.ts'
@@ -43,6 +43,7 @@ import { addWork } from './commands/workers/work.ts'
 import { addWorkers } from './commands/workers/workers.ts'
 import { examples } from './examples.ts'
 import { exitCodesHelp } from './exit-codes.ts'
+import { helpLayout } from './narrow-help.ts'
 
 /** The whole command line. Errors are thrown, never printed here: the caller prints them in one format. */
 export function treadleProgram(): Command {
@@ -57,59 +58,49 @@ export function treadleProgram(): Command {
     .option('--json', 'print data as JSON, and errors as {"error":{"code","message"}}')
     .option('--no-color', 'disable colours (NO_COLOR works too)')
     .option('--verbose', 'print the stack trace of an error')
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp(helpLayout)
     .configureOutput({ outputError: () => {}, writeErr: (text) => program.opts().json !== true && process.stderr.write(text) })
-    .exitOverride()
     .showSuggestionAfterError()
     .helpCommand(false)
-  for (const add of commands) add(program)
+  for (const [group, adds] of Object.entries(commands)) {
+    program.commandsGroup(`${group}:`)
+    for (const add of adds) add(program)
+  }
+  nameHelp(program, [])
   return program.addHelpText('after', `${overview}\n${exitCodesHelp}`)
 }
 
-const commands = [
-  addInit,
-  addCheck,
-  addWork,
-  addRun,
-  addDaemon,
-  addServe,
-  addManage,
-  addSend,
-  addStatus,
-  addTop,
-  addEvents,
-  addHealth,
-  addWorkers,
-  addList,
-  addShow,
-  addHistory,
-  addLogs,
-  addWhy,
-  addTree,
-  addNext,
-  addSchedules,
-  addTrigger,
-  addRetry,
-  addCancel,
-  addPromote,
-  addReschedule,
-  addDelete,
-  addDead,
-  addPause,
-  addResume,
-  addForget,
-  addPrune,
-  addReap,
-  addUnlock,
-  addMigrate,
-  addMove,
-  addExport,
-  addImport,
-  addKeys,
-  addDoctor,
-  addCompletion,
-  addHelp,
-]
+/** An error about what is missing or unknown names the help of its command; one about a value says what it must be. */
+function nameHelp(command: Command, path: readonly string[]): void {
+  command.exitOverride((error: CommanderError) => {
+    if (helpful.has(error.code)) error.message += `; see "treadle help${path.map((name) => ` ${name}`).join('')}"`
+    throw error
+  })
+  for (const child of command.commands) nameHelp(child, [...path, child.name()])
+}
+
+const helpful = new Set(
+  [
+    'missingArgument',
+    'missingMandatoryOptionValue',
+    'optionMissingArgument',
+    'unknownOption',
+    'unknownCommand',
+    'excessArguments',
+  ].map((code) => `commander.${code}`),
+)
+
+/** In groups, in the order in which the help shows them. */
+const commands: Readonly<Record<string, readonly ((program: Command) => void)[]>> = {
+  'Setting up': [addInit, addCheck, addMigrate, addDoctor, addKeys],
+  'Sending and running jobs': [addSend, addWork, addRun, addDaemon, addServe, addManage],
+  'Looking at the queue': [addStatus, addHealth, addTop, addEvents, addWorkers],
+  'Looking at jobs': [addList, addShow, addLogs, addWhy, addTree, addHistory],
+  'Acting on jobs': [addRetry, addCancel, addPromote, addReschedule, addDelete, addDead, addPause, addResume],
+  Schedules: [addNext, addSchedules, addTrigger, addForget],
+  'Housekeeping and moving': [addPrune, addReap, addUnlock, addMove, addExport, addImport],
+  'Completion and help': [addCompletion, addHelp],
+}
 
 const overview = examples(
   ['init', 'create a project that runs'],

@@ -137,7 +137,7 @@ function withUrl(config: TreadleConfig, url: string): TreadleConfig {
   return { ...rest, url }
 }
 
-function keyFileFor(url: string, folder: string): string | null {
+export function keyFileFor(url: string, folder: string): string | null {
   const file = databaseFile(url, folder)
   return file === null ? null : keyFileOf(file)
 }

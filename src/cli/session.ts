@@ -2,8 +2,11 @@ import type { Command } from 'commander'
 import type { Treadle } from '../app/treadle.ts'
 import { TreadleError } from '../core/errors.ts'
 import { systemClock } from '../core/time/clock.ts'
+import { endedWithin } from '../core/time/ended-within.ts'
 import { openMemory } from '../engines/memory/index.ts'
 import type { JobStore } from '../queue/contract/store.ts'
+import { closingMs } from '../worker/loop/last-calls.ts'
+import { dataOnly } from './output/data-only.ts'
 import { Output } from './output/output.ts'
 import { visible } from './output/text.ts'
 import { type OpenOptions, openProject, type Project, type ProjectOptions, refuseMissing } from './project.ts'
@@ -13,6 +16,8 @@ export interface GlobalOptions extends ProjectOptions {
   readonly json?: boolean
   readonly color?: boolean
   readonly verbose?: boolean
+  /** Only of a worker process that another one supervises. */
+  readonly supervised?: unknown
 }
 
 /** What every command gets. */
@@ -51,7 +56,8 @@ export async function withProject(
       const project = options.backend === undefined ? whole : await inBackend(whole, options.backend)
       return await run({ ...session, project, jobs: project.jobs })
     } finally {
-      await whole.jobs.close()
+      // The process exits soon after, whatever the database still does.
+      await endedWithin(closingMs, whole.jobs.close())
     }
   })
 }
@@ -116,7 +122,9 @@ async function inBackend(project: Project, name: string): Promise<Project> {
 }
 
 function outputOf(command: Command): Output {
-  const { json = false, color = true } = command.optsWithGlobals<GlobalOptions>()
+  const { json = false, color = true, supervised } = command.optsWithGlobals<GlobalOptions>()
   const colour = color && !process.env.NO_COLOR
-  return new Output({ json, colour, stdout: process.stdout, stderr: process.stderr })
+  // The supervisor of a process marks what it prints beside its data.
+  const stdout = json && supervised === undefined ? dataOnly() : process.stdout
+  return new Output({ json, colour, stdout, stderr: process.stderr })
 }

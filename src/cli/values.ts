@@ -72,7 +72,7 @@ export function priority(text: string): Priority {
 
 export function state(text: string): JobState {
   if ((jobStates as readonly string[]).includes(text)) return text as JobState
-  throw new InvalidArgumentError(`It must be one of ${jobStates.join(', ')}.`)
+  throw new InvalidArgumentError(`It must be one of ${jobStates.join(', ')}. Failed jobs are dead.`)
 }
 
 export function zone(text: string): string {

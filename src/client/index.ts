@@ -7,6 +7,7 @@ export {
 } from './bedrock/client.ts'
 export type {
   BedrockChild,
+  BedrockFinish,
   BedrockJob,
   BedrockJobChanges,
   BedrockJobState,

@@ -3,7 +3,7 @@ import { unknownOptions } from '../core/options.ts'
 import { type Duration, parseDuration } from '../core/time/duration.ts'
 import type { RemoteHandler } from './remote-run.ts'
 
-/** A handler for each job name. */
+/** A handler for each job name. `*`, `?` and `[a-z]` make a name a pattern; a literal name takes precedence. */
 export type RemoteHandlers<Payloads> = { readonly [Job in keyof Payloads]: RemoteHandler<Payloads[Job]> }
 
 /** Options of a worker that claims over HTTP. */

@@ -3,10 +3,11 @@ import { TreadleError } from '../core/errors.ts'
 import { type Clock, pause, type Timer } from '../core/time/clock.ts'
 import { webToken } from '../core/web-token.ts'
 import type { Lease, SettledMany } from './api/lease-shapes.ts'
+import { HandlersByName } from './handlers-by-name.ts'
 import type { LeaseCalls } from './http/lease-calls.ts'
 import { ServerProblem } from './http/server-problem.ts'
 import { type RemoteWorkConfig, type RemoteWorkOptions, remoteWorkConfig } from './remote-options.ts'
-import { type Ending, type RemoteHandler, RemoteRun } from './remote-run.ts'
+import { type Ending, RemoteRun } from './remote-run.ts'
 
 interface RemoteWorkerDeps {
   readonly leases: LeaseCalls
@@ -21,7 +22,7 @@ const longestPauseMs = 15_000
 export class RemoteWorker implements AsyncDisposable {
   /** Resolves when the worker has stopped; rejects if the server denies it access, as with a wrong token. */
   readonly ended: Promise<void>
-  readonly #handlers: ReadonlyMap<string, RemoteHandler<never>>
+  readonly #handlers: HandlersByName
   readonly #config: RemoteWorkConfig
   readonly #deps: RemoteWorkerDeps
   readonly #runs = new Map<RemoteRun, Promise<void>>()
@@ -34,7 +35,7 @@ export class RemoteWorker implements AsyncDisposable {
 
   constructor(handlers: object, options: RemoteWorkOptions, deps: RemoteWorkerDeps) {
     this.#config = remoteWorkConfig(handlers, options)
-    this.#handlers = new Map(Object.entries(handlers))
+    this.#handlers = new HandlersByName(handlers)
     this.#deps = deps
     this.#settles = new Batcher((endings: readonly Ending[]) => this.#settle(endings), largestSettle)
     const { signal } = options
@@ -90,9 +91,8 @@ export class RemoteWorker implements AsyncDisposable {
 
   #begin(lease: Lease): void {
     const run = new RemoteRun(lease, { ...this.#deps, onError: this.#config.onError })
-    const handler = this.#handlers.get(lease.job) as RemoteHandler<never>
     const done = run
-      .execute(handler)
+      .execute(this.#handlers.of(lease.job))
       .then((ending) => (ending === null ? undefined : this.#settles.add(ending)))
       .then(
         () => {},

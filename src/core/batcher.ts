@@ -1,9 +1,20 @@
+type Flush<Item, Answer> = (items: readonly Item[]) => Promise<readonly (Answer | Later<Answer>)[]>
+
+/** The answer to an item for which the batches after it do not wait. */
+export class Later<Answer> {
+  readonly answer: Promise<Answer>
+
+  constructor(answer: Promise<Answer>) {
+    this.answer = answer
+  }
+}
+
 /**
  * Natural batching: one batch is in flight at a time, and items that arrive in the meantime form the next one. There is no timer,
  * so an idle system has the latency of one call and a busy one has the throughput of bulk calls.
  */
 export class Batcher<Item, Answer> {
-  readonly #flush: (items: readonly Item[]) => Promise<readonly Answer[]>
+  readonly #flush: Flush<Item, Answer>
   readonly #maxItems: number
   readonly #gather: (pending: () => number) => Promise<void>
   #items: Item[] = []
@@ -14,11 +25,7 @@ export class Batcher<Item, Answer> {
    * `gather` decides how long the first item after an idle period waits for others; by default, for what its caller adds
    * synchronously.
    */
-  constructor(
-    flush: (items: readonly Item[]) => Promise<readonly Answer[]>,
-    maxItems: number,
-    gather: (pending: () => number) => Promise<void> = async () => {},
-  ) {
+  constructor(flush: Flush<Item, Answer>, maxItems: number, gather: (pending: () => number) => Promise<void> = async () => {}) {
     this.#flush = flush
     this.#maxItems = maxItems
     this.#gather = gather
@@ -97,11 +104,21 @@ interface Sent<Answer> {
   readonly reply: Promise<Reply<Answer>>
 }
 
-type Reply<Answer> = { readonly answers: readonly Answer[] } | { readonly thrown: unknown }
+type Reply<Answer> = { readonly answers: readonly (Answer | Later<Answer>)[] } | { readonly thrown: unknown }
 
 function tell<Answer>(waiters: readonly Waiter<Answer>[], reply: Reply<Answer>): void {
   if ('thrown' in reply) for (const waiter of waiters) waiter.reject(reply.thrown)
-  else for (let index = 0; index < waiters.length; index++) waiters[index]?.resolve(reply.answers[index] as Answer)
+  else
+    for (let index = 0; index < waiters.length; index++) tellOne(waiters[index] as Waiter<Answer>, reply.answers[index] as Answer)
+}
+
+function tellOne<Answer>(waiter: Waiter<Answer>, answer: Answer | Later<Answer>): void {
+  if (answer instanceof Later) {
+    answer.answer.then(
+      (known) => waiter.resolve(known),
+      (thrown: unknown) => waiter.reject(thrown),
+    )
+  } else waiter.resolve(answer)
 }
 
 /** Is told the answer to one item. */

@@ -89,6 +89,18 @@ export class TreadleError extends Error {
   }
 }
 
+/** Whether a call failed because the database could not be reached or did not answer. */
+export function isUnreachable(thrown: unknown): thrown is TreadleError {
+  return isThrown(thrown, TreadleError) && thrown.code === 'DATABASE_UNREACHABLE'
+}
+
+/** Whether a call failed because the database is unavailable or busy, so that the same call may work later. */
+export function isPassing(thrown: unknown): thrown is TreadleError {
+  return isThrown(thrown, TreadleError) && passing.has(thrown.code)
+}
+
+const passing: ReadonlySet<ErrorCode> = new Set(['DATABASE_UNREACHABLE', 'DATABASE_BUSY'])
+
 /** Longer than any list of problems, and shorter than a name with which someone wants to fill a log. */
 const longestMessage = 10_000
 

@@ -1,4 +1,5 @@
-import { loggableJson } from './text/loggable.ts'
+import { loggableJson, withPlainErrors } from './text/loggable.ts'
+import { maskedFields } from './text/masked-fields.ts'
 import { masked } from './text/masking.ts'
 import { visible } from './text/visible.ts'
 
@@ -63,11 +64,14 @@ export function soundLogger(given: Logger): SoundLogger {
   const logger: GivenLogger = given
   // pino takes the fields first, and is recognized by `bindings`.
   const isPino = typeof logger.bindings === 'function'
+  // winston writes fields as they are, often as JSON.
+  const keepsErrors = isPino || typeof logger.child !== 'function'
   const level = (name: LogLevel) => (message: string, fields?: LogFields) => {
     try {
       const text = masked(message)
-      if (fields === undefined) logger[name](text)
-      else (logger[name] as LogCall).apply(logger, isPino ? [fields, text] : [text, fields])
+      if (fields === undefined) return logger[name](text)
+      const safe = maskedFields(fields)
+      ;(logger[name] as LogCall).apply(logger, isPino ? [safe, text] : [text, keepsErrors ? safe : withPlainErrors(safe)])
     } catch {
       // There is nowhere left to report this.
     }
@@ -75,7 +79,7 @@ export function soundLogger(given: Logger): SoundLogger {
   const sound: SoundLogger = { debug: level('debug'), info: level('info'), warn: level('warn'), error: level('error') }
   const { child } = logger
   if (typeof child !== 'function') return sound
-  return { ...sound, child: (fields) => childOf(sound, () => child.call(logger, fields) as Logger) }
+  return { ...sound, child: (fields) => childOf(sound, () => child.call(logger, maskedFields(fields)) as Logger) }
 }
 
 function childOf(parent: SoundLogger, make: () => Logger): SoundLogger {

@@ -7,11 +7,12 @@ import type { ScheduleWords } from '../scheduling/saying/schedule-words.ts'
 import type { Schedule } from '../scheduling/schedule.ts'
 import { type GivenFields, JobDefinition } from './definition.ts'
 import type { DispatchArguments, Dispatcher, DispatchOptions } from './dispatching/dispatch.ts'
-import { Draft, type DraftSender, draftIn, type FileDraft, payloadOf } from './dispatching/draft.ts'
+import { Draft, type DraftSender, draftIn, type FileDraft, payloadOf, payloadsOf } from './dispatching/draft.ts'
 import type { Run } from './dispatching/run.ts'
 import type { Step } from './dispatching/workflow.ts'
 import { type Changes, givenValues, saidAlso } from './given-values.ts'
 import { type Handler, handlerClassOf, handlerFunction } from './handler.ts'
+import { jobNameProblem, refuse } from './names.ts'
 import type { Schemas } from './schema.ts'
 import type { CallerTransaction, SqliteConnection } from './transactions/caller-transaction.ts'
 import type { SqlTransaction } from './transactions/sql-transaction.ts'
@@ -95,6 +96,8 @@ export class DescribedJob<Input = unknown, Result = unknown, Payload = Input>
 
   constructor(job: string, schemas: Schemas, handler: Handler<Payload, Result> | null, dispatcher: Dispatcher) {
     super()
+    // No later call could correct it, and one wrong key would stop every job of the program.
+    refuse(`Job ${JSON.stringify(job)}`, [jobNameProblem(job)])
     this.job = job
     this.#dispatcher = dispatcher
     if (handler !== null) handlerFunction(job, handler)
@@ -123,7 +126,7 @@ export class DescribedJob<Input = unknown, Result = unknown, Payload = Input>
   }
 
   async dispatchMany(payloads: readonly Input[], options: DispatchOptions = {}): Promise<readonly Run<Awaited<Result>>[]> {
-    return (await this.#dispatcher.dispatchMany(this.toDefinition(), payloads, options)) as Run<Awaited<Result>>[]
+    return (await this.#dispatcher.dispatchMany(this.toDefinition(), payloadsOf(payloads), options)) as Run<Awaited<Result>>[]
   }
 
   delay(delay: Duration): Draft<Input, Awaited<Result>> {

@@ -1,7 +1,7 @@
 import type { Json } from '../core/text/json.ts'
 import type { Duration } from '../core/time/duration.ts'
 import type { Run } from './dispatching/run.ts'
-import type { ChildArguments, ChildOptions, ChildOutcome, DefinedJob, LinkOutcome, Steppable } from './dispatching/workflow.ts'
+import type { ChildArguments, ChildClass, ChildOptions, ChildOutcome, DefinedJob, LinkOutcome } from './dispatching/workflow.ts'
 import type { JobLogger, LogMethod } from './job-logger.ts'
 import type { CallerTransaction, SqliteConnection } from './transactions/caller-transaction.ts'
 import type { WorkTransaction } from './transactions/sql-transaction.ts'
@@ -50,12 +50,13 @@ export interface JobContext<Payload = unknown> {
   /** Ends this run and puts the job back for later. Does not use up an attempt, and calls no hook except `finally`. */
   snooze(delay: Duration): never
   /**
-   * Dispatches a child job that this job waits for; it is stored when the promise resolves. When the job runs again and reaches
+   * Dispatches a child job that this job waits for; it is stored when the promise resolves. The job is a builder, a definition, a
+   * class or a key. When the job runs again and reaches
    * the same call, it gets the existing child back, identified by `key` or, without one, by its job name and position among the
    * children of that name.
    */
-  dispatchChild<Input, Result>(job: Steppable<Input, Result>, ...args: ChildArguments<Input>): Promise<Run<Result>>
   dispatchChild<Input, Result>(job: DefinedJob<Input, Result>, ...args: ChildArguments<Input>): Promise<Run<Result>>
+  dispatchChild<Payload, Result>(job: ChildClass<Payload, Result>, ...args: ChildArguments<Payload>): Promise<Run<Result>>
   dispatchChild(job: string, payload?: unknown, options?: ChildOptions): Promise<Run>
   /**
    * The outcomes of this job's children, in the order in which they were dispatched. If any child is still unfinished, this ends

@@ -14,24 +14,24 @@ import {
 } from '../scheduling/misfire.ts'
 import { describedSchedule, type ScheduleExpression } from '../scheduling/saying/expression.ts'
 import type { Schedule } from '../scheduling/schedule.ts'
+import { definitionProblems } from './definition-problems.ts'
 import { shapeProblems } from './field-shapes.ts'
-import { type DefinitionFields, definitionDefaults, type Keep } from './fields.ts'
+import { type DefinitionFields, definitionDefaults } from './fields.ts'
 import { type Changes, checkArgs, givenValues, saidAlso } from './given-values.ts'
 import { type Handler, handlerClassOf, handlerFunction, restricted } from './handler.ts'
-import { type Meta, metaProblem, travellingMeta } from './meta.ts'
-import { backendNameProblem, jobNameProblem, keyProblem, queueProblem, refuse, switchProblem } from './names.ts'
-import { type DeliveryMode, deliveryProblems } from './policies/delivery.ts'
-import { type Dependency, dependencyOf, dependencyProblem, type JobReference } from './policies/dependency.ts'
-import { type Grouping, groupingProblems } from './policies/grouping.ts'
-import { type IsolateKind, type IsolateOptions, type Isolation, isolationOf, isolationProblems } from './policies/isolation.ts'
-import { concurrencyOf, type Overlap, overlapOf, overlapProblems, unscheduledProblem } from './policies/overlap.ts'
+import { type Meta, travellingMeta } from './meta.ts'
+import { refuse, switchProblem } from './names.ts'
+import type { DeliveryMode } from './policies/delivery.ts'
+import { type Dependency, dependencyOf, type JobReference } from './policies/dependency.ts'
+import type { Grouping } from './policies/grouping.ts'
+import { type IsolateKind, type IsolateOptions, type Isolation, isolationOf } from './policies/isolation.ts'
+import { concurrencyOf, type Overlap, overlapOf, unscheduledProblem } from './policies/overlap.ts'
 import { type Priority, priorityNumber, priorityProblem } from './policies/priority.ts'
-import { type RateLimit, rateProblem } from './policies/rate.ts'
+import type { RateLimit } from './policies/rate.ts'
 import type { Backoff, BackoffFunction, RetryPolicy } from './policies/retry.ts'
-import { type KeyOf, keyMaker, type Uniqueness, unique, uniquenessProblems } from './policies/uniqueness.ts'
+import { type KeyOf, keyMaker, type Uniqueness, unique } from './policies/uniqueness.ts'
 import { completeFields, noRules, type ProgramRules, type SaidFields } from './program-rules.ts'
-import { storedKey, storedPrefix } from './recurrence.ts'
-import { distinctTags, type Tags, tagsProblem } from './tags.ts'
+import { distinctTags, type Tags } from './tags.ts'
 import { descriptionWords, type KeepOptions } from './words/description-words.ts'
 import { limitWords } from './words/limit-words.ts'
 import { retryWords } from './words/retry-words.ts'
@@ -45,6 +45,13 @@ export type GivenFields = Pick<DefinitionFields, 'job'> &
     /** A function, or a class with `handle`; null if another program does the work. */
     readonly handler: Handler<never, unknown> | null
   }
+
+/** The fields of a new definition without schemas. */
+export type InferredFields<Input, Result> = Omit<GivenFields, 'handler' | 'input' | 'output'> & {
+  readonly handler: Handler<Input, Result> | null
+  readonly input?: null
+  readonly output?: null
+}
 
 /**
  * The definition of a job: complete, validated and frozen. Each `withX` method returns a changed copy. A definition can be
@@ -60,6 +67,9 @@ export class JobDefinition<Input = unknown, Result = unknown> {
   declare readonly inputType?: { of(input: Input): void }['of']
   declare readonly resultType?: Result
 
+  /** Without schemas, the types of the payload and the result are those of the handler. */
+  constructor(given: InferredFields<Input, Result>, rules?: ProgramRules)
+  constructor(given: GivenFields, rules?: ProgramRules)
   /** Completes the fields with the rules of its program, if it has one. */
   constructor(given: GivenFields, rules: ProgramRules = noRules) {
     if (typeof given !== 'object' || given === null) throw notFields(given)
@@ -67,7 +77,7 @@ export class JobDefinition<Input = unknown, Result = unknown> {
     this.#said = saidFields(given)
     const fields = completeFields(this.#said, rules)
     refuse(`Job ${JSON.stringify(fields.job)}`, shapeProblems(fields))
-    refuse(`Job ${JSON.stringify(fields.job)}`, problemsOf(fields))
+    refuse(`Job ${JSON.stringify(fields.job)}`, definitionProblems(fields))
     checkArgs(fields.args, fields.job)
     const { meta, tags } = fields
     this.fields = Object.freeze({
@@ -78,7 +88,7 @@ export class JobDefinition<Input = unknown, Result = unknown> {
     Object.freeze(this)
   }
 
-  /** Returns itself if it is ready for use. Throws if it says something about the runs of a schedule, and has none. */
+  /** Returns itself if it is ready for use. Throws if it has settings for the runs of a schedule, but no schedule. */
   usable(): this {
     refuse(`Job ${JSON.stringify(this.job)}`, [unscheduledProblem(this.fields)])
     return this
@@ -338,54 +348,4 @@ function saidFields({ handler, ...given }: GivenFields): SaidFields {
 
 function isSchedule(value: Schedule | ScheduleExpression): value is Schedule {
   return typeof value === 'object' && 'kind' in value && 'expression' in value
-}
-
-function problemsOf(fields: DefinitionFields): readonly (string | undefined)[] {
-  const { maxAttempts, concurrency, timeoutMs, maxRunningTimeMs } = fields
-  return [
-    jobNameProblem(fields.job),
-    fields.schedule !== null && storedKey(fields.job) !== null
-      ? `a job with a schedule must not be called ${storedPrefix}…: that prefix is reserved for schedules that are created at run time`
-      : undefined,
-    // A job without a name uses its key, which is already checked above.
-    fields.name === fields.job ? undefined : jobNameProblem(fields.name, 'name'),
-    queueProblem(fields.queue),
-    fields.backend === null ? undefined : backendNameProblem(fields.backend),
-    priorityProblem(fields.priority),
-    isPositive(maxAttempts) ? undefined : `maxAttempts must be a whole number of at least 1, got ${shown(maxAttempts)}`,
-    concurrency === null || isPositive(concurrency)
-      ? undefined
-      : `concurrency must be a whole number of at least 1, got ${shown(concurrency)}`,
-    timeoutMs === null || timeoutMs > 0 ? undefined : `timeout must be more than 0 ms, got ${timeoutMs}`,
-    maxRunningTimeMs === null || maxRunningTimeMs > 0
-      ? undefined
-      : `maxRunningTime must be more than 0 ms, got ${maxRunningTimeMs}`,
-    timeoutMs === null || maxRunningTimeMs === null
-      ? undefined
-      : 'timeout and maxRunningTime exclude each other: give one of them',
-    ...(fields.isolation === null ? [] : isolationProblems(fields.isolation)),
-    fields.rate === null ? undefined : rateProblem(fields.rate, 'rate'),
-    ...(fields.group === null ? [] : groupingProblems(fields.group)),
-    ...overlapProblems(fields),
-    ...deliveryProblems(fields.delivery, maxAttempts, fields.isolation !== null),
-    ...(fields.unique === null ? [] : uniquenessProblems(fields.unique)),
-    ...fields.after.map((job) => jobNameProblem(job, 'a job that it comes after')),
-    ...fields.dependsOn.map(dependencyProblem),
-    metaProblem(fields.meta),
-    tagsProblem(fields.tags),
-    ...Object.entries(fields.keep).map(([outcome, keptMs]) => keepProblem(outcome, keptMs)),
-    ...fields.environments.map((environment) => keyProblem(environment, 'an environment')),
-  ]
-}
-
-const outcomes: Readonly<Record<keyof Keep, true>> = { succeeded: true, dead: true, cancelled: true, skipped: true }
-
-function keepProblem(outcome: string, keptMs: number): string | undefined {
-  const known = Object.keys(outcomes)
-  if (!known.includes(outcome)) return `keep knows ${known.join(', ')}, got ${JSON.stringify(outcome)}`
-  return keptMs >= 0 ? undefined : `keep.${outcome} must be a number of milliseconds, got ${keptMs}`
-}
-
-function isPositive(value: number): boolean {
-  return Number.isSafeInteger(value) && value >= 1
 }

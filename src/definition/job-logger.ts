@@ -39,28 +39,54 @@ export type WriteLine = (level: LogLevel, message: string, fields: LogFields | u
 /** Creates a logger that passes each line to `write`. */
 export function jobLogger(write: WriteLine, bound?: LogFields): JobLogger {
   const methods = Object.fromEntries(logLevels.map((level) => [level, logMethod(level, write, bound)]))
-  const child = (fields: LogFields) => jobLogger(write, { ...bound, ...fields })
+  const child = (fields: LogFields) => jobLogger(write, withFields(bound, fields) ?? bound)
   return Object.freeze({ ...(methods as Pick<JobLogger, LogLevel>), child })
 }
 
 function logMethod(level: LogLevel, write: WriteLine, bound: LogFields | undefined): LogMethod {
   return (first: unknown, second?: unknown) => {
     const { message, fields } = said(first, second)
-    write(level, message, bound === undefined ? fields : { ...bound, ...fields })
+    write(level, message, bound === undefined ? fields : (withFields(bound, fields) ?? bound))
   }
 }
 
-function said(first: unknown, second: unknown): { readonly message: string; readonly fields: LogFields | undefined } {
+/** Undefined if the fields cannot be read, such as those of a revoked proxy. A line of a log never fails a job. */
+function withFields(bound: LogFields | undefined, fields: unknown): LogFields | undefined {
+  try {
+    return { ...bound, ...fieldsOf(fields) }
+  } catch {
+    return undefined
+  }
+}
+
+interface Said {
+  readonly message: string
+  readonly fields: LogFields | undefined
+}
+
+function said(first: unknown, second: unknown): Said {
+  try {
+    return saidIn(first, second)
+  } catch {
+    return { message: 'a line that cannot be read', fields: undefined }
+  }
+}
+
+function saidIn(first: unknown, second: unknown): Said {
   if (typeof first !== 'object' || first === null) return { message: String(first), fields: fieldsOf(second) }
   const fields = fieldsOf(first)
   if (second !== undefined) return { message: String(second), fields }
   return { message: first instanceof Error ? first.message : textOf(first), fields }
 }
 
-/** As in pino, an error logged without surrounding fields is called `err`. */
+/** As in pino, an error logged without surrounding fields is called `err`. Undefined if nothing of the value can be read. */
 function fieldsOf(value: unknown): LogFields | undefined {
   if (value === undefined || value === null) return undefined
-  if (value instanceof Error) return { err: value }
+  try {
+    if (value instanceof Error) return { err: value }
+  } catch {
+    return undefined
+  }
   return typeof value === 'object' ? (value as LogFields) : { value }
 }
 

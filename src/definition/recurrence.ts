@@ -35,11 +35,11 @@ export type RecurrenceKind = 'cron' | 'every' | 'repeat'
 /** When a schedule runs. Give exactly one of `cron`, `every` and `repeat`; everything else is optional. */
 export interface RecurrenceOptions {
   /** A cron expression: five fields, six with seconds first, or a macro such as `@daily`. */
-  readonly cron?: string
+  readonly cron?: string | undefined
   /** A fixed interval in whole seconds, counted from when the last run was due. The first run is due at once. */
-  readonly every?: Duration
+  readonly every?: Duration | undefined
   /** A repeat expression, counted from the previous run: `FINISHED, +1 HOUR`. */
-  readonly repeat?: string
+  readonly repeat?: string | undefined
   /** The IANA time zone of a `cron`; defaults to the time zone of the program. */
   readonly timezone?: string | null
   /** No run is due after this instant. */
@@ -114,7 +114,7 @@ function saidInterval(every: Duration): string {
   return formatDuration(ms)
 }
 
-/** A missed interval is made up for once; a repeat catches up, as it does when defined in code. */
+/** A missed interval is caught up once; a repeat catches up, as it does when defined in code. */
 function misfireOf(given: RecurrenceOptions['misfire'], kind: RecurrenceKind, schedule: Schedule): MisfirePolicy {
   if (given == null) return kind === 'every' ? misfirePolicy('latest') : defaultMisfire(schedule)
   if (typeof given === 'string') return misfirePolicy(given)

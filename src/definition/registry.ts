@@ -18,7 +18,7 @@ export interface Described {
 export class Registry {
   readonly #described = new Map<string, Described>()
   readonly #places = new Map<string, DefinitionPlace | null>()
-  readonly #byClass = new Map<unknown, readonly string[]>()
+  readonly #byClass = new WeakMap<object, readonly string[]>()
   #rules: ProgramRules = noRules
   #completed = new WeakMap<JobDefinition, JobDefinition>()
   #found = new Map<string, JobDefinition>()
@@ -31,18 +31,19 @@ export class Registry {
     if (repetition === 'duplicate') {
       throw new TreadleError('JOB_DUPLICATE', `Job "${job}" is defined twice. Give one of them another name.`)
     }
-    if (repetition !== null) this.remove(job)
     this.#described.set(job, described)
     this.#places.set(job, place)
-    if (handlerClass != null) this.#byClass.set(handlerClass, [...this.jobsOf(handlerClass), job])
+    this.#found.delete(job)
     this.#definitions = undefined
+    // The class of an earlier definition remains this job: other copies of its module may still dispatch by it.
+    if (isClass(handlerClass)) this.#byClass.set(handlerClass, [...new Set([...this.jobsOf(handlerClass), job])])
     return repetition
   }
 
   /** Removes a job that was known only temporarily. */
   remove(job: string): void {
-    const handlerClass = this.#described.get(job)?.handlerClass ?? null
-    if (handlerClass !== null)
+    const handlerClass = this.#described.get(job)?.handlerClass
+    if (isClass(handlerClass))
       this.#byClass.set(
         handlerClass,
         this.jobsOf(handlerClass).filter((each) => each !== job),
@@ -67,7 +68,7 @@ export class Registry {
 
   /** The keys of the jobs handled by a class. */
   jobsOf(handlerClass: unknown): readonly string[] {
-    return this.#byClass.get(handlerClass) ?? []
+    return isClass(handlerClass) ? (this.#byClass.get(handlerClass) ?? []) : []
   }
 
   /** The key of a job given by its key, its builder, its definition or its class; undefined if it is none of them. */
@@ -140,4 +141,8 @@ export class Registry {
     if (problems.length > 0) throw new TreadleError('DEFINITION_INVALID', problems.join('; '))
     return definitions
   }
+}
+
+function isClass(given: unknown): given is object {
+  return typeof given === 'function'
 }

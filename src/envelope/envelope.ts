@@ -10,6 +10,7 @@ export {
   type Identity,
   identityOf,
   identityStart,
+  isInstant,
   parseIdentity,
   saidRetries,
   tagsOf,
@@ -40,6 +41,7 @@ export interface Envelope {
   readonly runAt: number
   /** While a job with the same `job` holds this key, a second one is not stored. */
   readonly uniqueKey: string | null
+  /** Always `ended` without a key. */
   readonly uniqueUntil: UniqueUntil
   /** The owner of the job, such as a customer, for limits and fair sharing among jobs with the same key; null means none. */
   readonly group: string | null
@@ -164,10 +166,15 @@ export function stamp(
     createdAt: delivery.createdAt,
     runAt: delivery.runAt,
     uniqueKey: delivery.uniqueKey,
-    uniqueUntil: delivery.uniqueUntil ?? 'ended',
+    uniqueUntil: uniqueUntilOf(delivery),
     group: delivery.group ?? null,
     links: delivery.links ?? null,
   }
+}
+
+/** Without a key there is nothing to hold, so that every engine returns the same. */
+export function uniqueUntilOf({ uniqueKey, uniqueUntil = 'ended' }: Pick<Delivery, 'uniqueKey' | 'uniqueUntil'>): UniqueUntil {
+  return uniqueKey === null ? 'ended' : uniqueUntil
 }
 
 function encryptedPayload(plain: string, id: string, job: ScopedJob, keys: KeyRing | null): string {
@@ -266,7 +273,7 @@ export function openEnvelope(sealed: Sealed, keys: KeyRing | null): Opened {
     throw malformed(sealed.id, `its ${changed} was changed after it was sealed`)
   }
   const { createdAt = 0, runAt = 0 } = sealed
-  if (!isInstant(createdAt) || !isInstant(runAt)) throw malformed(sealed.id, 'its times are none')
+  if (!isInstant(createdAt) || !isInstant(runAt)) throw malformed(sealed.id, 'its times are not valid')
   return new OpenedEnvelope(identity, sealed.payload, keys !== null && sealed.signature !== null, isNumberSigned, keys)
 }
 

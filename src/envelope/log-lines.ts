@@ -1,6 +1,6 @@
 import type { LogLevel } from '../core/logger.ts'
 import { parseEncrypted } from './encryption.ts'
-import { identityOf } from './identity.ts'
+import { identityOf, isInstant } from './identity.ts'
 import type { KeyRing } from './keys/key-ring.ts'
 
 /** A line that a job has logged, or that its program printed. */
@@ -84,7 +84,7 @@ function parsedLines(text: string): readonly ParsedLine[] | undefined {
   try {
     const lines = JSON.parse(text) as readonly (readonly unknown[])[]
     return lines.map(([at, level, message, fields]) => {
-      if (typeof at !== 'number' || typeof message !== 'string' || !lineLevels.has(level)) throw new TypeError('not a line')
+      if (!isInstant(at) || typeof message !== 'string' || !lineLevels.has(level)) throw new TypeError('not a line')
       const line = { at, level: level as LineLevel, message }
       return typeof fields === 'object' && fields !== null ? { ...line, fields: fields as NonNullable<LogLine['fields']> } : line
     })

@@ -76,7 +76,7 @@ export function openSchedule(
 ): OpenedSchedule {
   const written = readSchedule(text)
   if (written === undefined || written.recurrence.key !== key)
-    throw new TreadleError('ENVELOPE_MALFORMED', 'what is stored of it is no schedule with this key')
+    throw new TreadleError('ENVELOPE_MALFORMED', 'its stored form is not a schedule with this key')
   const { job, recurrence, payload, isEncrypted } = written
   if (keys !== null) refuseForged(text, signature, { job, queue: queueOf(job) }, keys)
   const isSigned = keys !== null && signature !== null

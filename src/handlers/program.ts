@@ -63,9 +63,10 @@ export function programHandler<Payload>(
   options: ProgramOptions,
   toRun: (argv: readonly string[], cwd: string) => readonly string[] | Promise<readonly string[]>,
 ): ProgramHandler<Payload> {
-  const settings = settingsOf(what, options)
+  // Checked first: who passes a program and its arguments separately learns that they are one list.
   const argvOf =
     typeof argv === 'function' ? (payload: Payload) => madeArgv(what, argv(payload)) : constantly(checkedArgv(what, argv))
+  const settings = settingsOf(what, options)
   const handler: HandlerFunction<Payload, ProgramResult> = async (payload, context) => {
     const given = argvOf(payload)
     const input = options.input === 'payload' ? JSON.stringify(payload ?? null) : ''

@@ -41,6 +41,7 @@ export function hostAndPort({
 
 /** Why an address must not be reached; undefined if it is public. */
 export function addressProblem(address: string): string | undefined {
+  if (!ipaddr.isValid(address)) return `${address} is no address`
   const parsed = ipaddr.process(address)
   const range = parsed.range()
   if (range !== 'unicast') return `the address ${address} is ${range}, not public`

@@ -2,7 +2,7 @@ import { TreadleError } from '../core/errors.ts'
 import { frozenCopy } from '../core/frozen.ts'
 import type { JobContext } from '../definition/context.ts'
 import type { Run } from '../definition/dispatching/run.ts'
-import { childJobName } from '../definition/dispatching/workflow.ts'
+import type { OpenCalls } from '../execution/attempt/open-calls.ts'
 
 /**
  * How each part of a context reaches a handler in an isolate: copied by value, called in the worker, or created in the isolate.
@@ -41,6 +41,12 @@ export type ContextMethod = PartsThatAre<'called'>
 type ContextCalls = Pick<JobContext, ContextMethod>
 type MadeParts = Pick<JobContext, PartsThatAre<'made'>>
 
+/** The program of the isolate, as far as children are concerned. */
+interface ChildProgram {
+  keyOf(job: unknown): string
+  handle(run: CrossingRun): Run
+}
+
 /** The data that is sent to the isolate. */
 export function contextData(context: JobContext): ContextData {
   return Object.fromEntries(partsThatAre('copied').map((part) => [part, context[part]])) as unknown as ContextData
@@ -51,11 +57,13 @@ export function isolatedContext(
   data: ContextData,
   made: MadeParts,
   call: (method: ContextMethod, args: readonly unknown[]) => Promise<unknown>,
-  handle: (run: CrossingRun) => Run,
+  open: OpenCalls,
+  program: () => ChildProgram,
 ): JobContext<never> {
-  const dispatchChild = async (job: string | { readonly job: string }, ...args: readonly unknown[]) =>
-    handle((await call('dispatchChild', [childJobName(job), ...args])) as CrossingRun)
-  const calls = partsThatAre('called').map((method) => [method, (...args: readonly unknown[]) => call(method, args)])
+  const childOf = async (job: unknown, args: readonly unknown[]) =>
+    program().handle((await call('dispatchChild', [program().keyOf(job), ...args])) as CrossingRun)
+  const dispatchChild = (job: unknown, ...args: readonly unknown[]) => open.add(childOf(job, args))
+  const calls = partsThatAre('called').map((method) => [method, (...args: readonly unknown[]) => open.add(call(method, args))])
   const meta = frozenCopy(data.meta)
   return Object.freeze({
     ...data,

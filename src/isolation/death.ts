@@ -13,13 +13,13 @@ export interface Death {
 /** The error of an attempt whose isolate ended prematurely. */
 export function crashError(job: string, { kind, memoryBytes }: Omit<Isolation, 'from' | 'graceMs'>, death: Death): TreadleError {
   const how = howItEnded(death, memoryBytes)
-  const message = `The ${kind} that ran job "${job}" ${how}, and the attempt with it. The worker goes on.`
+  const message = `The ${kind} that ran job "${job}" ${how}, so the attempt failed. The worker continues.`
   return new TreadleError('ISOLATE_CRASHED', message, death.thrown === undefined ? {} : { cause: death.thrown })
 }
 
 function howItEnded({ exitCode, signal, isOutOfMemory, thrown }: Death, memoryBytes: number | null): string {
   if (isOutOfMemory) return `ran out of memory (${limitText(memoryBytes)})`
-  if (thrown !== undefined) return `ended because nobody caught this: ${messageOf(thrown)}`
+  if (thrown !== undefined) return `ended because of an uncaught error: ${messageOf(thrown)}`
   return signal === null ? `exited with code ${exitCode}` : `was ended by ${signal}`
 }
 

@@ -6,6 +6,8 @@ import type { CrossingRun } from './crossing-context.ts'
 export interface IsolatedProgram {
   url(): string
   find(job: string): JobDefinition | undefined
+  /** The key of a job that a handler refers to. Only the key is sent to the worker. */
+  keyOf(job: unknown): string
   /** A handle to a job that the worker stored for a handler. */
   handle(run: CrossingRun): Run
   close(): Promise<void>

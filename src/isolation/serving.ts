@@ -5,16 +5,17 @@ import { loggableJson } from '../core/text/loggable.ts'
 import { longestSince, nextTurn, systemClock } from '../core/time/clock.ts'
 import { parseDuration } from '../core/time/duration.ts'
 import type { JobContext } from '../definition/context.ts'
-import type { Run } from '../definition/dispatching/run.ts'
 import type { HandlerFunction } from '../definition/handler.ts'
 import { jobLogger } from '../definition/job-logger.ts'
 import { SnoozeSignal, thrownBehind } from '../execution/attempt/control.ts'
+import { OpenCalls } from '../execution/attempt/open-calls.ts'
 import { type ContextData, type ContextMethod, isolatedContext, lateAnswer } from './crossing-context.ts'
-import type { Inside } from './inside.ts'
+import type { Inside, IsolatedProgram } from './inside.ts'
 import type { InsideChannel } from './inside-channel.ts'
 import { portable } from './portable.ts'
 import { packThrown, unpackThrown } from './thrown.ts'
 import { type IsolateModules, modulesText, type ToIsolate } from './wire/messages.ts'
+import { longestLine } from './wire/parsing.ts'
 
 type Load = (modules: IsolateModules) => Promise<void>
 
@@ -99,7 +100,8 @@ class IsolateServer {
     const modules = await this.#loading
     if (modules === undefined) return
     let departure: SnoozeSignal | undefined
-    const context = this.#contextOf(data, program, controller, (delay) => {
+    const calls = new OpenCalls()
+    const context = this.#contextOf(data, program, controller, calls, (delay) => {
       departure = new SnoozeSignal(parseDuration(delay, 'snooze'))
       throw departure
     })
@@ -109,12 +111,15 @@ class IsolateServer {
       await this.#mayBegin(controller.signal)
       controller.signal.throwIfAborted()
       const result = await handler(context.payload, context)
+      await calls.answered()
       this.#controller = undefined
       if (departure !== undefined) throw departure
       this.#return(result, data.job)
     } catch (thrown) {
       if (departure !== undefined && !isThrown(thrown, SnoozeSignal)) context.logger.warn(thrownBehind(departure, thrown))
       this.#controller = undefined
+      // Their refusals may arrive while the next job runs here.
+      calls.leave(() => {})
       if (departure !== undefined) this.#channel.post({ kind: 'snoozed', delayMs: departure.delayMs })
       else this.#channel.post({ kind: 'threw', thrown: packThrown(thrown) })
     }
@@ -133,7 +138,13 @@ class IsolateServer {
     }
   }
 
-  #contextOf(data: ContextData, program: string, controller: AbortController, snooze: JobContext['snooze']): JobContext<never> {
+  #contextOf(
+    data: ContextData,
+    program: string,
+    controller: AbortController,
+    calls: OpenCalls,
+    snooze: JobContext['snooze'],
+  ): JobContext<never> {
     const isOver = () => this.#controller !== controller
     const logger = jobLogger((level, message, fields) => {
       if (!isOver()) this.#log(level, message, fields)
@@ -148,12 +159,8 @@ class IsolateServer {
     const call = async (method: ContextMethod, args: readonly unknown[]) => {
       return isOver() ? lateAnswer(method, data) : this.#call(method, args, data)
     }
-    return isolatedContext(
-      data,
-      made,
-      call,
-      (run) => meantProgram(data.job, program, this.#inside)[0]?.program.handle(run) as Run,
-    )
+    const childProgram = () => meantProgram(data.job, program, this.#inside)[0]?.program as IsolatedProgram
+    return isolatedContext(data, made, call, calls, childProgram)
   }
 
   #log(level: LogLevel, message: string, fields: LogFields | undefined): void {
@@ -163,10 +170,11 @@ class IsolateServer {
       })
     }
     this.#logsInTurn++
-    const said = fields === undefined ? { level, message } : { level, message, fields: loggableJson(fields) }
+    const line = { level, message: message.slice(0, longestLine) }
+    const said = fields === undefined ? line : { ...line, fields: loggableJson(fields).slice(0, longestLine) }
     if (this.#logsInTurn < mostLogsInTurn) this.#channel.post({ kind: 'log', ...said })
     if (this.#logsInTurn !== mostLogsInTurn) return
-    const dropped = `it has logged ${mostLogsInTurn} lines without a pause: what follows is left out until it makes one`
+    const dropped = `it has logged ${mostLogsInTurn} lines without a pause: further lines are dropped until it pauses`
     this.#channel.post({ kind: 'log', level: 'warn', message: dropped })
   }
 

@@ -54,7 +54,7 @@ class Manager {
     const looking = this.#look()
     try {
       for (let turn = 0; turn < maxIterations && !this.#isDraining; turn++) await this.#turn()
-      this.#drain('it has asked often enough')
+      this.#drain('it has reached its maximum number of iterations')
     } catch (thrown) {
       this.#drain('the server refuses it')
       throw thrown
@@ -133,8 +133,8 @@ class Manager {
     const durationMs = stopwatch()
     const end = await runWorker(job, { folder: workers, pattern: name, timeLimitMs, env, clock, abort })
     const onTrouble = (error: string) => onEvent({ event: 'manager:trouble', error })
-    const isReported = await report(job, end, { client: this.#reportingClient, clock, abort, onTrouble })
-    if (isReported) this.#count(end, { ...known, durationMs: Math.round(durationMs()) })
+    const reported = await report(job, end, { client: this.#reportingClient, clock, abort, onTrouble })
+    if (reported !== null) this.#count(reported, { ...known, durationMs: Math.round(durationMs()) })
   }
 
   #count(end: WorkerEnd, known: { readonly jobID: number; readonly job: string; readonly durationMs: number }): void {

@@ -79,7 +79,7 @@ export function managerConfig(options: ManagerOptions): ManagerConfig {
   const config = { ...complete, env: withoutSecrets(complete.env), tls, token, versionFile, timeLimitMs: 0 }
   try {
     config.timeLimitMs = parseDuration(timeLimit, 'timeLimit')
-    if (config.timeLimitMs < 1) problems.push('timeLimit must be more than nothing')
+    if (config.timeLimitMs < 1) problems.push('timeLimit must be more than 0')
   } catch (thrown) {
     problems.push(messageOf(thrown))
   }

@@ -1,5 +1,6 @@
 import type { BedrockClient } from '../client/bedrock/client.ts'
 import type { BedrockJob, BedrockRetry } from '../client/bedrock/job.ts'
+import { BedrockRefusal } from '../client/bedrock/refusal.ts'
 import { messageOf } from '../core/errors.ts'
 import { type Clock, pause } from '../core/time/clock.ts'
 import { isOutage } from './outage.ts'
@@ -18,21 +19,37 @@ export interface ReportingContext {
 
 /**
  * Reports the outcome of a job to the server and retries while the server cannot be reached: the work is done and must not be
- * done twice. Returns false if the server rejects the report, for example because the job was ended by someone else.
+ * done twice. Returns what was reported; null if the server rejects it, for example because the job was ended by someone else.
  */
-export async function report(job: BedrockJob, end: WorkerEnd, context: ReportingContext): Promise<boolean> {
+export async function report(job: BedrockJob, end: WorkerEnd, context: ReportingContext): Promise<WorkerEnd | null> {
   const { client, clock, abort, onTrouble } = context
+  let said: WorkerEnd = end
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
     try {
-      await send(job, end, client)
-      return true
+      await send(job, said, client)
+      return said
     } catch (thrown) {
       onTrouble(`The end of job ${job.jobID} could not be reported: ${messageOf(thrown)}`)
-      if (!isOutage(thrown) || abort.aborted) return false
-      await pause(clock, pauseMs, abort)
+      const next = isOutage(thrown) ? said : withoutRefusedData(said, thrown)
+      if (next === null || abort.aborted) return null
+      if (next === said) await pause(clock, pauseMs, abort)
+      said = next
     }
   }
 }
+
+/**
+ * What to report if the server refuses the data that a job ended with, such as data that is too large. Otherwise the job would
+ * run until its lease ends, and then once more. Null if the server refuses the end itself.
+ */
+function withoutRefusedData(end: WorkerEnd, thrown: unknown): WorkerEnd | null {
+  if (!(thrown instanceof BedrockRefusal) || !refusalsOfData.includes(thrown.status)) return null
+  if (end.kind === 'failed') return end.isBare === true ? null : { ...end, isBare: true }
+  const error = `the server refuses the data that it ended with: ${thrown.status} ${thrown.reason}`
+  return end.kind !== 'returned' && end.data !== undefined ? { kind: 'failed', error } : null
+}
+
+const refusalsOfData: readonly number[] = [402, 500, 502]
 
 function send({ jobID, data }: BedrockJob, end: WorkerEnd, client: BedrockClient): Promise<void> {
   switch (end.kind) {
@@ -43,7 +60,7 @@ function send({ jobID, data }: BedrockJob, end: WorkerEnd, client: BedrockClient
     case 'returned':
       return again(jobID, { delay: 0 }, client)
     case 'failed':
-      return client.failJob(jobID, { data: { ...objectOf(data), error: end.error } })
+      return client.failJob(jobID, end.isBare === true ? {} : { data: { ...objectOf(data), error: end.error } })
   }
 }
 

@@ -15,7 +15,8 @@ import { findWorker, type WorkerFile } from './worker-file.ts'
 export type WorkerEnd =
   | { readonly kind: 'finished'; readonly data: JsonObject | undefined }
   | { readonly kind: 'retried'; readonly delaySeconds: number; readonly data: JsonObject | undefined }
-  | { readonly kind: 'failed'; readonly error: string }
+  /** A bare one leaves the data of the job as it is. */
+  | { readonly kind: 'failed'; readonly error: string; readonly isBare?: true }
   | { readonly kind: 'returned' }
 
 export type JsonObject = { readonly [key: string]: Json }

@@ -56,12 +56,13 @@ async function workerAt(root: string, parts: readonly string[]): Promise<WorkerF
     if (file === undefined) continue
     const where = `${path}${extension}`
     if (!file.startsWith(`${root}${sep}`)) return none(`its worker ${where} leads out of the folder ${root}`)
-    if (!relative(root, file).split(sep).every(isFit)) return none(`its worker ${where} leads to ${file}, which is none`)
+    if (!relative(root, file).split(sep).every(isFit))
+      return none(`its worker ${where} leads to ${file}, which cannot be a worker`)
     const problem = trustProblem(where)
     if (problem !== undefined) return none(`its worker is not run: ${problem}`)
     if (extension !== '') return { kind: 'module', path: file }
     if (await isExecutable(file)) return { kind: 'program', path: file }
-    return none(`its worker ${path} may not be executed; try: chmod +x ${path}`)
+    return none(`its worker ${path} is not executable. Run: chmod +x ${path}`)
   }
   return undefined
 }

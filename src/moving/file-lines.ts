@@ -74,7 +74,7 @@ export function readLine(text: string, line: number): FileLine {
   const [kind, ...others] = Object.keys(value)
   const check = kind !== undefined && Object.hasOwn(checks, kind) ? checks[kind] : undefined
   if (kind === undefined || check === undefined || others.length > 0) {
-    throw invalid(line, `it is none of ${Object.keys(checks).join(', ')}`)
+    throw invalid(line, `it is not one of ${Object.keys(checks).join(', ')}`)
   }
   if (isSound(value, kind, check)) return value
   throw invalid(line, check(value[kind]) ?? 'it cannot be read')
@@ -89,7 +89,7 @@ function parsed(text: string, line: number): Readonly<Record<string, unknown>> {
   try {
     value = JSON.parse(text)
   } catch (cause) {
-    throw invalid(line, 'it is not JSON, or was cut', cause)
+    throw invalid(line, 'it is not JSON, or is truncated', cause)
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid(line, 'it is not a JSON object')
   return value as Readonly<Record<string, unknown>>

@@ -50,15 +50,15 @@ export async function checkedFile(path: string): Promise<SoundFile> {
   let isEnded = false
   for await (const { text, line, isWhole } of linesIn(path)) {
     last = line
-    if (isEnded) throw invalid(line, 'something stands behind the end')
-    if (!isWhole) throw invalid(line, 'it was cut: there is no line feed at its end')
+    if (isEnded) throw invalid(line, 'there are lines after the last one')
+    if (!isWhole) throw invalid(line, 'it is truncated: there is no line feed at its end')
     if (header === undefined) {
       header = readHeader(text)
       continue
     }
     const read = readLine(text, line)
     for (const { id } of unitOf(read)?.jobs ?? []) {
-      if (!ids.add(id)) throw invalid(line, `job ${id} stands in the file twice`)
+      if (!ids.add(id)) throw invalid(line, `job ${id} is in the file twice`)
       jobs++
     }
     if ('end' in read) {
@@ -67,7 +67,7 @@ export async function checkedFile(path: string): Promise<SoundFile> {
     }
   }
   if (header === undefined) throw invalid(1, 'the file is empty')
-  if (!isEnded) throw invalid(last, 'the file ends here without its last line: it was cut, or the export was interrupted')
+  if (!isEnded) throw invalid(last, 'the file ends without its last line: it was truncated, or the export was interrupted')
   return { header, jobs, lines: last }
 }
 

@@ -87,7 +87,7 @@ export async function openExportFile(path: string, header: FileHeader, mayGoOn: 
     syncFolderOf(path)
     return writingTo(handle, header, fresh)
   }
-  if (!mayGoOn) throw new TreadleError('CONFIG_INVALID', `There is a file ${path} already: name another one, or delete it`)
+  if (!mayGoOn) throw new TreadleError('CONFIG_INVALID', `The file ${path} already exists: name another one, or delete it`)
   const begun = await interruptedExport(path)
   const existing = await open(path, 'r+')
   await existing.truncate(begun.length)
@@ -131,6 +131,6 @@ async function interruptedExport(path: string): Promise<Begun & { readonly heade
     jobs += unitOf(read)?.jobs.length ?? 0
     if ('packed' in read) state = { jobs, lines: line, lastPacked: read.packed, length: end }
   }
-  if (header === undefined) throw new TreadleError('CONFIG_INVALID', `${path} is no export of Treadle: name another file`)
+  if (header === undefined) throw new TreadleError('CONFIG_INVALID', `${path} is not an export of Treadle: name another file`)
   return { ...state, header }
 }

@@ -1,11 +1,11 @@
-import { TreadleError } from '../core/errors.ts'
+import { isPassing, TreadleError } from '../core/errors.ts'
 import { randomToken } from '../core/id.ts'
 import { hostName, processId } from '../core/process/environment.ts'
 import { type Clock, pause, stopwatchOf } from '../core/time/clock.ts'
 import type { WholeBackend } from '../queue/contract/contract.ts'
 import type { FactPage, Packed, PackRequest, Parcel, Refusal, Transfer } from '../queue/contract/transfer.ts'
 import { countsOf, type MovePlan, type MoveProgress, type MoveReport, sumOf } from './move-report.ts'
-import { isPassing, type Target } from './target.ts'
+import type { Target } from './target.ts'
 
 /** A queue that jobs can be taken out of. */
 export type Source = WholeBackend & { readonly transfer: Transfer }

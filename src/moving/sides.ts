@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { type BackendPlace, placeOfBackend } from '../app/config/backend-place.ts'
 import { databaseFile, openBackend } from '../app/config/open-backend.ts'
-import { settingsOf } from '../app/config/options.ts'
+import { settingsOf } from '../app/config/settings.ts'
 import { TreadleError } from '../core/errors.ts'
 import { workingFolder } from '../core/process/environment.ts'
 import type { QueueBackend } from '../queue/contract/contract.ts'

@@ -1,4 +1,4 @@
-import { messageOf, TreadleError } from '../core/errors.ts'
+import { isPassing, messageOf } from '../core/errors.ts'
 import { digest } from '../core/text/digest.ts'
 import { parseIdentity } from '../envelope/envelope.ts'
 import type { QueueBackend } from '../queue/contract/contract.ts'
@@ -55,13 +55,6 @@ async function unpackOneByOne(transfer: Transfer, parcel: Parcel): Promise<reado
   }
   return refusals
 }
-
-/** Whether the database is unavailable or busy, so that the same call may work later. */
-export function isPassing(thrown: unknown): boolean {
-  return thrown instanceof TreadleError && passing.has(thrown.code)
-}
-
-const passing: ReadonlySet<string> = new Set(['DATABASE_UNREACHABLE', 'DATABASE_BUSY'])
 
 function refused({ jobs }: MovedUnit, why: string): Refusal {
   return { id: jobs[0]?.id ?? '', jobs: jobs.length, why }

@@ -16,7 +16,7 @@ export type MisfirePolicy =
 export type MisfireKind = MisfirePolicy['kind']
 
 export interface MisfireOptions {
-  /** Maximum delay after which a missed run is still made up for. */
+  /** Maximum delay after which a missed run is still caught up. */
   readonly within?: Duration
   /** With `all`: maximum number of runs to make up for; the latest ones are kept. */
   readonly cap?: number
@@ -63,7 +63,7 @@ export function isMissed(schedule: CalendarSchedule, policy: MisfirePolicy, at: 
   return at < missedBefore(schedule, policy, now)
 }
 
-/** The occurrences after `seenUntil` and up to now that must be made up for, oldest first. */
+/** The occurrences after `seenUntil` and up to now that must be caught up, oldest first. */
 export function madeUpFor(schedule: CalendarSchedule, policy: MisfirePolicy, seenUntil: number, now: number): readonly number[] {
   const oldest = Math.max(seenUntil + 1, policy.withinMs === null ? Number.NEGATIVE_INFINITY : now - policy.withinMs)
   const most = policy.kind === 'all' ? policy.cap : 1

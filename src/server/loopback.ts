@@ -6,7 +6,8 @@ export function isLoopbackAddress(address: string): boolean {
 /** The same for the value of a `Host` header: a name or an address, optionally with a port. */
 export function isLoopbackHost(host: string): boolean {
   const url = `http://${host}`
-  return URL.canParse(url) && isLoopbackName(new URL(url).hostname)
+  // A path or a user would be a part of the URL, but is not one of a host.
+  return !/[/?#@\\\s]/.test(host) && URL.canParse(url) && isLoopbackName(new URL(url).hostname)
 }
 
 /** The same for a name or an address as it is written in URLs and options. */

@@ -98,7 +98,7 @@ export function serveConfig(options: ServeOptions): ServeConfig {
   const tokens = allTokens(token, readToken, Array.isArray(given) ? given : [])
   if (token === undefined && readToken !== undefined && tokens.length === 1)
     problems.push('a readToken needs a token for those who may do more')
-  if (tokens.length === 0 && !isLoopbackName(host))
+  if (tokens.length === 0 && typeof host === 'string' && !isLoopbackName(host))
     problems.push(`a server on ${host} can be reached by others, so it needs a token`)
   if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `The server's options are invalid: ${problems.join('; ')}`)
   return Object.freeze({ host, port, httpPort, tokens, tls, leaseMs, catchUp: { withinMs, cap }, maxRescues, dashboard })

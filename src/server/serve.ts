@@ -2,6 +2,7 @@ import { newAlerts } from '../app/alerts/alerts.ts'
 import type { Treadle } from '../app/treadle.ts'
 import { randomToken } from '../core/id.ts'
 import { hostName, processId } from '../core/process/environment.ts'
+import { LastCalls } from '../worker/loop/last-calls.ts'
 import { Access } from './access/access.ts'
 import { answerOn } from './bedrock/commands/answer.ts'
 import { serverOwner, WireQueue } from './bedrock/jobs/wire-queue.ts'
@@ -42,8 +43,7 @@ export interface JobServer extends AsyncDisposable {
   stop(options?: { readonly graceMs?: number }): Promise<void>
 }
 
-const openWarning =
-  'The job server has no token: every program and every user of this machine may create jobs, and take and change all that there are'
+const openWarning = 'The job server has no token: every program and every user of this machine may create, claim and change jobs'
 const defaultGraceMs = 10_000
 
 /**
@@ -51,6 +51,8 @@ const defaultGraceMs = 10_000
  */
 export async function serve(jobs: Treadle, options: ServeOptions = {}): Promise<JobServer> {
   const config = serveConfig(options)
+  // An invalid definition would fail every claim: refuse it now, with what is wrong with it.
+  jobs.definitions()
   // If all tokens are read-only, nothing that changes jobs needs to be signed or verified.
   const looksOnly = config.tokens.length > 0 && config.tokens.every(({ role }) => role === 'read')
   const service = new JobService(await jobs.served({ looksOnly }), config.maxRescues, config.catchUp)
@@ -66,15 +68,15 @@ export async function serve(jobs: Treadle, options: ServeOptions = {}): Promise<
   const watch = new QueueWatch(service.queue.backend)
   const { backend, registry, settings } = service.queue
   const alerts = newAlerts(settings.alerts, { ...settings, backend, registry, url: jobs.url })
+  const lastCalls = new LastCalls(clock, (message) => logger.warn(message))
   const stop = async (graceMs: number) => {
     watch.stop()
-    await alerts?.stop()
     const closing = [listeners.bedrock, listeners.http].map((listener) => listener?.stop({ graceMs }))
     const closed = listeners.dashboard?.close()
     // Answer clients that wait for jobs now: nothing else would end their wait.
-    await service.stopClaiming()
+    await lastCalls.ended(service.stopClaiming(), alerts?.stop())
     await Promise.all([...closing, closed])
-    await service.stop()
+    await lastCalls.ended(service.stop())
   }
   try {
     service.heldChildren.start()
@@ -88,7 +90,10 @@ export async function serve(jobs: Treadle, options: ServeOptions = {}): Promise<
   let stopping: Promise<void> | undefined
   const stopOnce: JobServer['stop'] = ({ graceMs = defaultGraceMs } = {}) => {
     if (stopping === undefined) stopping = stop(graceMs)
-    else for (const listener of [listeners.bedrock, listeners.http]) void listener?.stop({ graceMs })
+    else {
+      lastCalls.hurry()
+      for (const listener of [listeners.bedrock, listeners.http]) void listener?.stop({ graceMs })
+    }
     return stopping
   }
   return {

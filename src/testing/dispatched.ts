@@ -1,6 +1,9 @@
 import { AssertionError } from 'node:assert'
 import type { Treadle } from '../app/treadle.ts'
+import { TreadleError } from '../core/errors.ts'
+import type { ChildClass, DefinedJob } from '../definition/dispatching/workflow.ts'
 import type { JobRecord } from '../queue/contract/store.ts'
+import { jobOf } from './given-job.ts'
 import { everyRecord } from './records.ts'
 
 /** A dispatched job with its JSON parsed. */
@@ -10,8 +13,8 @@ export interface DispatchedJob<Payload = unknown> extends Omit<JobRecord, 'paylo
   readonly progress: unknown
 }
 
-/** A job, given by its key or its builder; the builder determines the type of the payload. */
-export type DispatchableJob<Payload> = string | { readonly job: string; args(payload: Payload): unknown }
+/** A job, given by its key, its builder, its definition or its class; all but the key determine the type of the payload. */
+export type DispatchableJob<Payload> = string | DefinedJob<Payload, unknown> | ChildClass<Payload, unknown>
 
 /** Selects among the dispatched jobs. */
 export type DispatchPredicate<Payload> = (payload: Payload, job: DispatchedJob<Payload>) => boolean
@@ -24,7 +27,7 @@ export async function dispatched<Payload = unknown>(
   jobs: Treadle,
   job?: DispatchableJob<Payload>,
 ): Promise<readonly DispatchedJob<Payload>[]> {
-  const filter = job === undefined ? {} : { job: keyOf(job) }
+  const filter = job === undefined ? {} : { job: keyOf(jobs, job) }
   const found: DispatchedJob<Payload>[] = []
   for await (const record of everyRecord(await jobs.store(), filter)) {
     if (record.schedule === null) found.push(opened(record))
@@ -41,7 +44,7 @@ export async function assertDispatched<Payload = unknown>(
   const found = fitting(await dispatched(jobs, job), predicate)
   if (found.length > 0) return found
   return fail(
-    `"${keyOf(job)}" was not dispatched${predicate === undefined ? '' : ' with such a payload'}`,
+    `"${keyOf(jobs, job)}" was not dispatched${predicate === undefined ? '' : ' with such a payload'}`,
     await dispatched(jobs),
   )
 }
@@ -54,11 +57,17 @@ export async function assertNotDispatched<Payload = unknown>(
 ): Promise<void> {
   const found = fitting(await dispatched(jobs, job), predicate)
   if (found.length === 0) return
-  fail(`"${keyOf(job)}" was dispatched${predicate === undefined ? '' : ' with such a payload'}, and should not have been`, found)
+  const key = keyOf(jobs, job)
+  fail(`"${key}" was dispatched${predicate === undefined ? '' : ' with such a payload'}, and should not have been`, found)
 }
 
-function keyOf(job: DispatchableJob<never>): string {
-  return typeof job === 'string' ? job : job.job
+function keyOf(jobs: Treadle, job: DispatchableJob<never>): string {
+  if (typeof job === 'string') return job
+  if (typeof job !== 'function') return jobOf(job, 'dispatched').job
+  const keys = jobs.definitions().flatMap((definition) => (definition.handlerClass === job ? [definition.job] : []))
+  if (keys.length > 1)
+    throw new TreadleError('JOB_UNKNOWN', `The class handles several jobs (${keys.join(', ')}): name the one that is meant`)
+  return keys[0] ?? jobOf(job, 'dispatched').job
 }
 
 function fitting<Payload>(

@@ -3,17 +3,19 @@ import { TreadleError } from '../core/errors.ts'
 import { idMaker, randomToken } from '../core/id.ts'
 import { consoleLogger, type Logger, soundLogger } from '../core/logger.ts'
 import { refuseUnknownOptions } from '../core/options.ts'
+import { RepeatedErrors } from '../core/repeated-errors.ts'
 import type { Json } from '../core/text/json.ts'
 import { type Clock, systemClock } from '../core/time/clock.ts'
 import { formatDuration } from '../core/time/duration.ts'
-import type { JobBuilder } from '../definition/builder.ts'
 import type { JobDefinition } from '../definition/definition.ts'
 import type { DispatchOptions } from '../definition/dispatching/dispatch.ts'
 import { noPayload } from '../definition/dispatching/draft.ts'
+import type { ChildClass, DefinedJob } from '../definition/dispatching/workflow.ts'
 import type { Envelope } from '../envelope/envelope.ts'
 import { ActiveRun, stopError } from '../execution/attempt/active-run.ts'
 import { execute } from '../execution/attempt/execute.ts'
 import type { Outcome } from '../execution/end/outcome.ts'
+import { jobOf } from './given-job.ts'
 
 /** Options of `runInline`. */
 export interface InlineOptions extends Pick<DispatchOptions, 'queue' | 'meta' | 'retries' | 'maxRetries' | 'timeout'> {
@@ -50,18 +52,19 @@ const leaseMs = 30_000
 
 /**
  * Runs a job's handler once, in this process and without a queue, with the schemas, filters, hooks and timeout of a real attempt.
- * Returns the result as `run.result()` would, or throws what the handler threw. Nothing is stored or retried.
+ * Returns the result as `run.result()` would, or throws what the handler threw. Nothing is stored or retried. A class runs with
+ * the default settings: give its builder to run it with what was set there.
  */
-export async function runInline<Input, Result, Payload>(
-  job: JobBuilder<Input, Result, Payload>,
-  ...args: InlineArguments<Input>
-): Promise<Awaited<Result>> {
+export function runInline<Input, Result>(job: DefinedJob<Input, Result>, ...args: InlineArguments<Input>): Promise<Result>
+export function runInline<Payload, Result>(job: ChildClass<Payload, Result>, ...args: InlineArguments<Payload>): Promise<Result>
+export async function runInline(given: unknown, ...args: [payload?: unknown, options?: InlineOptions]): Promise<unknown> {
+  const job = jobOf(given, 'runInline')
   const options = args[1] ?? {}
   refuseUnknownOptions(options, Object.keys(optionNames), 'runInline')
   // A key would have to be claimed in a backend, and there is none.
   const definition = job.toDefinition().withIdempotencyKey(null)
   const envelope = await sealed(definition, args.length === 0 ? noPayload : args[0], options)
-  return resultOf(await attempt(definition, envelope, options), job.job) as Awaited<Result>
+  return resultOf(await attempt(definition, envelope, options), definition.job)
 }
 
 async function sealed(definition: JobDefinition, payload: unknown, options: InlineOptions): Promise<Envelope> {
@@ -102,12 +105,13 @@ async function attempt(definition: JobDefinition, envelope: Envelope, options: I
       isolates: null,
       services: {
         logger: soundLogger(logger),
+        errors: new RepeatedErrors(clock),
         started: () => {},
         overran: () => {},
         report: async (_, progress) => onProgress?.(JSON.parse(progress) as Json),
         begin: async () => true,
         extend: async () => true,
-        dispatchChild: () => Promise.reject(noQueue()),
+        children: { definitionOf: refuseChild, dispatch: refuseChild },
         links: () => Promise.reject(noQueue()),
         rootOf: async (id) => id,
         recordOf: async () => null,
@@ -141,6 +145,10 @@ function resultOf(outcome: Outcome, job: string): unknown {
     case 'lost':
       throw new TreadleError('RUN_FAILED', `Job "${job}" was stopped`)
   }
+}
+
+function refuseChild(): never {
+  throw noQueue()
 }
 
 function noQueue(): TreadleError {

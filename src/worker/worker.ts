@@ -1,3 +1,4 @@
+import type { Timer } from '../core/time/clock.ts'
 import type { JobDefinition } from '../definition/definition.ts'
 import { abortGraceMs } from '../execution/attempt/active-run.ts'
 import type { LeaseBatch, LeaseRequest, QueueLimits, Watch } from '../queue/contract/contract.ts'
@@ -8,6 +9,7 @@ import type { WorkerState } from './health/worker-state.ts'
 import { ClaimableJobs } from './loop/claimable-jobs.ts'
 import { type ClaimAnswer, Claims } from './loop/claims.ts'
 import { IdleWaiters } from './loop/idle-waiters.ts'
+import { hurriedMs, LastCalls } from './loop/last-calls.ts'
 import { PollInterval } from './loop/poll-interval.ts'
 import { Sleeper } from './loop/sleeper.ts'
 import { ClaimedJobs } from './runs/claimed-jobs.ts'
@@ -30,7 +32,7 @@ export interface WorkerDeps extends RunsDeps, Pick<WorkerHealthDeps, 'meter'> {
 /** How often to check for cancelled jobs while all slots are in use, whatever `poll` says. Nothing else wakes the worker then. */
 const busyLookMs = 1_000
 /**
- * How long a shutdown waits, after aborting the running jobs, for handlers that do not end and a database that does not respond.
+ * How long a shutdown waits, after aborting the running jobs, for handlers that do not end and for outcomes to be written.
  */
 export const lastWaitMs = 2 * abortGraceMs
 
@@ -46,6 +48,10 @@ export class Worker {
   readonly #health: WorkerHealth
   readonly #claims: Claims
   readonly #idleness: IdleWaiters
+  /** Callers that wait until no job runs and no outcome waits to be written. */
+  readonly #works: IdleWaiters
+  /** What its shutdown still asks of the queue. */
+  readonly lastCalls: LastCalls
   readonly #sleeper: Sleeper
   readonly #claimable: ClaimableJobs
   readonly #looks: PollInterval
@@ -54,10 +60,17 @@ export class Worker {
   #watch: Watch | undefined
   #looping: Promise<void> = Promise.resolve()
   #shutdown: Promise<void> | undefined
+  #isAborted = false
+  #hurry: Timer | undefined
+  #onStopped = () => {}
+  /** Resolves when it has stopped. */
+  readonly stopped = new Promise<void>((resolve) => {
+    this.#onStopped = resolve
+  })
 
   constructor(config: WorkerConfig, deps: WorkerDeps) {
     const { clock } = deps
-    const workerLog = new WorkerLog(deps.logger, deps.events)
+    const workerLog = new WorkerLog(deps.logger, deps.events, clock)
     const onError = (error: unknown) => workerLog.error(error)
     this.config = config
     this.#deps = deps
@@ -77,6 +90,8 @@ export class Worker {
     const { queue, breaker, heartbeat } = this.#health
     this.#settler = new Settler(queue, clock, largestSettle(config.concurrency), onError)
     this.#idleness = new IdleWaiters(clock, () => this.#claimed.outstanding === 0)
+    this.#works = new IdleWaiters(clock, () => this.#claimed.unfinished === 0)
+    this.lastCalls = new LastCalls(clock, (message) => deps.logger.warn(message))
     this.#claimed = this.#newClaimedJobs(workerLog)
     this.#claims = new Claims({
       queue,
@@ -131,9 +146,13 @@ export class Worker {
     return this.#shutdown
   }
 
-  /** Skips the waiting of a shutdown. */
+  /** Skips the waiting of a shutdown; called again, it does not wait for handlers that have not ended either. */
   abort(): void {
-    this.#claimed.abort()
+    this.lastCalls.hurry()
+    if (this.#isAborted) this.#claimed.leaveBehind()
+    else this.#claimed.abort()
+    this.#isAborted = true
+    this.#hurryWrites()
   }
 
   /** Cancels a job of this worker. Returns false if it has no job with this id. */
@@ -153,13 +172,17 @@ export class Worker {
       gate: startGate({ leaseMs, renewal: () => heartbeat.renewal(), rates: pace.handlers }),
       settler: this.#settler,
       tally: this.#tally,
+      errors: workerLog.errors,
       allowed: () => this.#health.allowed,
       isStopping: () => this.isStopping,
       onFailed: (what, error) => workerLog.failed(what, error),
-      onEnded: (run, durationMs) => stallWatch.ended(run, durationMs),
+      onEnded: (run, durationMs) => {
+        stallWatch.ended(run, durationMs)
+        if (this.#isAborted) this.#hurryWrites()
+      },
       onFree: () => this.#sleeper.free(),
       onSettled: () => this.#settled(),
-      onGone: () => this.#idleness.notice(),
+      onGone: () => this.#noticeIdle(),
     })
   }
 
@@ -168,7 +191,7 @@ export class Worker {
     if (this.isStopping) return
     this.#health.start()
     this.#looping = this.#loop(finished)
-    await this.#looping
+    await Promise.race([this.#looping, this.stopped])
   }
 
   async #loop(finished: (idle: boolean) => boolean): Promise<void> {
@@ -208,23 +231,44 @@ export class Worker {
 
   #settled(): void {
     if (this.#claimed.capacity > 0 || this.#claimed.outstanding === 0) this.#sleeper.free()
+    this.#noticeIdle()
+  }
+
+  #noticeIdle(): void {
     this.#idleness.notice()
+    this.#works.notice()
   }
 
   async #stop(): Promise<void> {
     this.#stopping.abort()
     this.#sleeper.end()
-    await this.#looping.catch(() => {})
+    // A claim that is under way may still bring jobs.
+    const returned = this.#looping.catch(() => {}).then(() => this.#claimed.returnAll())
     this.#claimed.returnAll()
-    await this.#idleness.wait(this.config.graceMs)
-    this.abort()
+    await this.#works.wait(this.config.graceMs)
+    this.#claimed.abort()
     const patience = this.#deps.clock.timer(lastWaitMs / 2, () => this.#settler.giveUp())
-    await this.#idleness.wait(lastWaitMs)
+    await this.#works.wait(lastWaitMs)
     patience.cancel()
-    await this.#deps.isolates?.close()
-    await this.#deps.logs?.flushed()
+    const written = returned.then(() => this.#idleness.wait(lastWaitMs))
+    await Promise.all([this.lastCalls.ended(written), this.#deps.isolates?.close()])
+    await this.lastCalls.ended(this.#deps.logs?.flushed())
+    this.#settler.giveUp()
+    this.#hurry?.cancel()
+    for (const waiters of [this.#works, this.#idleness]) waiters.end()
     this.#claimed.leave()
     this.#health.stop()
+    this.#onStopped()
+  }
+
+  /** After a second signal, outcomes get little time to be written once no handler runs. Then everything has had its time. */
+  #hurryWrites(): void {
+    if (this.#claimed.called > 0) return
+    const end = () => {
+      this.#works.end()
+      this.lastCalls.hurry(0)
+    }
+    this.#hurry ??= this.#deps.clock.timer(hurriedMs, end, { unref: true })
   }
 
   #sleepMs({ leases, nextAt }: LeaseBatch, busy: boolean): number {

@@ -93,6 +93,20 @@ describe('a program with several backends', () => {
     expect((await countsOf('fast')).length).toBe(2)
   })
 
+  test('refuses a job that depends on the handle of a job in another backend', async () => {
+    const here = program().define('here', async () => 1)
+    const there = jobs.define('there', async () => 2).backend('fast')
+    const [near, far] = [await here.dispatch(), await there.dispatch()]
+    const refusal = { code: 'CAPABILITY_MISSING', message: expect.stringContaining('these are in default and fast') }
+    await expect(here.dispatch(undefined, { dependsOn: far })).rejects.toMatchObject(refusal)
+    await expect(jobs.dispatch('here', null, { dependsOn: [near, far] })).rejects.toMatchObject(refusal)
+    await expect(jobs.dispatchMany(here, [null], { dependsOn: far })).rejects.toMatchObject(refusal)
+    await expect(jobs.chain([here.step(undefined, { dependsOn: far })])).rejects.toMatchObject(refusal)
+    await there.dispatch(undefined, { dependsOn: far })
+    const elsewhere = await jobs.dispatch('here', null, { backend: 'fast', dependsOn: far })
+    expect([(await countsOf('default')).length, elsewhere.created]).toEqual([1, true])
+  })
+
   test('refuses names that it does not know, with the line to add', async () => {
     program().define('plain', async () => {})
     const refusal = { code: 'BACKEND_UNKNOWN', message: expect.stringContaining("slow: 'sqlite:slow.db'") }

@@ -27,7 +27,7 @@ describe('a config', () => {
 
   it('has values that can be read', () => {
     expect(configProblems({ keep: { dead: 'long' }, worker: { lease: '1ms', concurrency: 0 } })).toEqual([
-      expect.stringContaining('keep.dead must be a number of milliseconds or a text such as'),
+      expect.stringContaining('keep.dead must be a number of milliseconds or a string such as'),
       'worker: concurrency must be a whole number from 1 to 10000, got 0; lease must be from 1s to 1d, got 1 ms',
     ])
   })

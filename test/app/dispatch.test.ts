@@ -302,6 +302,21 @@ describe('a dispatch of many', () => {
     expect(await jobs.dispatchMany('mail', [4], null as never)).toHaveLength(1)
   })
 
+  it('takes undefined for no payload, as a dispatch without one does', async () => {
+    const { jobs, backend } = world()
+    const plain = jobs.define('plain', async () => {})
+    const filled = jobs.define('filled', async (_: { n: number }) => {}).args({ n: 1 })
+    const runs = [
+      await plain.dispatch(),
+      ...(await plain.dispatchMany([undefined, undefined])),
+      ...(await plain.delay('1h').dispatchMany([undefined])),
+      ...(await jobs.dispatchMany('plain', [undefined])),
+      ...(await filled.dispatchMany([undefined, { n: 2 }])),
+    ]
+    const payloads = await Promise.all(runs.map(async ({ id }) => (await backend.store.get(id))?.payload))
+    expect(payloads).toEqual([...Array.from({ length: 5 }, () => payloads[0]), '{"n":1}', '{"n":2}'])
+  })
+
   it('stores nothing when one payload is refused, however many there are', async () => {
     const { jobs, backend } = world()
     const input = z.number()

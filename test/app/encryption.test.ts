@@ -115,6 +115,19 @@ describe('errors of encrypted jobs', () => {
     expect(after).toMatchObject([{ state: 'dead', error: expect.stringContaining(secret) }])
   })
 
+  it('are not quoted by the jobs that failed because of them, which name the job instead', async () => {
+    const { jobs, record } = world({ signingKey })
+    const failing = jobs.define('failing', async () => {
+      throw new Error(secret.repeat(100))
+    })
+    const run = await failing.encrypt().dispatch()
+    const next = await jobs.define('next', async (_: object) => {}).dispatch({}, { dependsOn: [run] })
+    await jobs.run()
+    const told = `The job "failing" (${run.id}) that it waited for is dead, and its error is encrypted`
+    expect((await record(next)).errors).toMatchObject([{ message: told }])
+    await expect(next.result()).rejects.toThrow(told)
+  })
+
   it('keep the codes of Treadle itself, and say that they are encrypted to a program without the key', async () => {
     const { jobs, record, other } = world({ signingKey })
     const slow = jobs

@@ -12,6 +12,22 @@ class Greet {
 }
 
 describe('J7: a dispatch that names its job last', () => {
+  it('J23: takes a duration in place of the options as the delay, as jobs.dispatch does, and nothing else', async () => {
+    const { jobs, record, clock } = world()
+    const greet = jobs.define('greet', (payload: { name: string }) => payload.name)
+    const ada = { name: 'Ada' }
+    const runs = [
+      await jobs.dispatch('greet', ada, '1m'),
+      await jobs.args(ada).dispatch('greet', '1m' as never),
+      await jobs.delay('1h').dispatch('greet', ada, 60_000 as never),
+    ]
+    const told = await Promise.all(runs.map(record))
+    expect(told.map(({ runAt }) => runAt - clock.now())).toEqual([60_000, 60_000, 60_000])
+    await expect(jobs.args(ada).dispatch('greet', true as never)).rejects.toThrow('delay must be')
+    await expect(greet.delay('1h').dispatch(ada, true as never)).rejects.toThrow('delay must be')
+    await expect(jobs.at(new Date(0)).dispatch('greet', ada, '1m' as never)).rejects.toThrow(/delay|at/)
+  })
+
   it('begins with the payload, the delay or the instant, in any order', async () => {
     const { jobs, record, clock } = world()
     const greet = jobs.define('greet', (payload: { name: string }) => payload.name)

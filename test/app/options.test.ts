@@ -47,7 +47,7 @@ describe('the options of a program', () => {
     const shared = Object.create(backend, { kind: { value: 'broker' } }) as QueueBackend
     const jobs = treadle('memory:', { backend: shared, clock })
     const job = jobs.define('mail', async () => {})
-    const refused = { code: 'KEY_INVALID', message: expect.stringContaining('signingKey') }
+    const refused = { code: 'KEY_INVALID', message: expect.stringContaining('needs a signing key') }
     await expect(job.dispatch()).rejects.toMatchObject(refused)
     await expect(job.dispatchMany([{}])).rejects.toMatchObject(refused)
     await expect(jobs.run()).rejects.toMatchObject(refused)
@@ -128,12 +128,12 @@ describe('the options of a program', () => {
         message: [
           'The options are invalid: unknown option "loger", did you mean "logger"?',
           'keep: unknown option "sucseeded", did you mean "succeeded"?',
-          "keep.succeeded must be a number of milliseconds or a text such as '250ms', '30s', '5m', '1h30m', '2d', '1w', got 'soon'",
+          "keep.succeeded must be a number of milliseconds or a string such as '250ms', '30s', '5m', '1h30m', '2d', '1w', got 'soon'",
           'allow must be an object of queues, each with a list of job names',
           'maxPayloadBytes must be a whole number of at least 1, got 0',
           'signingKey must be a string, or { id, secret, queues, jobs }, or a list of those',
           'clock must have now, random and timer',
-          'logger must have debug, info, warn and error',
+          'logger must have debug, info, warn and error (functions that do nothing silence it)',
           'give either signingKey or unsigned, not both',
         ].join('; '),
       }),

@@ -82,7 +82,7 @@ describe('the handle of a run', () => {
     const waiting = expect(run.result({ timeout: '10s' })).rejects.toThrow(
       expect.objectContaining({
         code: 'WAIT_TIMEOUT',
-        message: `Job "mail" (${run.id}) is scheduled and did not end within 10000 ms`,
+        message: `Job "mail" (${run.id}) is scheduled and did not end within 10s`,
       }),
     )
     await clock.advance(10_000)
@@ -116,7 +116,7 @@ describe('the handle of a run', () => {
     await jobs.run()
     const failed = (message: string) => expect.objectContaining({ code: 'RUN_FAILED', message: expect.stringContaining(message) })
     await expect(dead.result()).rejects.toThrow(failed('is dead: no paper'))
-    await expect(skipped.result()).rejects.toThrow(failed('is skipped: a when() filter said no'))
+    await expect(skipped.result()).rejects.toThrow(failed('is skipped: a when() filter returned false'))
     await expect(cancelled.result()).rejects.toThrow(failed('is cancelled'))
   })
 

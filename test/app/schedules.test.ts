@@ -78,6 +78,17 @@ describe('schedules at run time', () => {
     await expect(jobs.schedules.forget('old')).rejects.toMatchObject({ code: 'SCHEDULE_INVALID' })
   })
 
+  test('a schedule that is stored in the queue is not forgotten: the error names delete()', async () => {
+    const { jobs } = world()
+    jobs.define('report', () => null)
+    await jobs.schedules.upsert('acme/report', { job: 'report', every: '1h' })
+    await expect(jobs.schedules.forget('acme/report')).rejects.toMatchObject({
+      code: 'SCHEDULE_INVALID',
+      message: expect.stringContaining('remove it with schedules.delete()'),
+    })
+    expect(await jobs.schedules.delete('acme/report')).toBe(true)
+  })
+
   test.each(['pause', 'resume', 'trigger', 'forget'] as const)('%s of an unknown schedule names the known ones', async (verb) => {
     const { jobs } = world()
     jobs.define('nightly', () => null).daily()

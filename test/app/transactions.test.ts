@@ -83,7 +83,7 @@ describe('an effectively-once job', () => {
     expect(await jobs.run()).toMatchObject({ succeeded: 1 })
     expect(await run.result()).toBe('one')
     expect(rows()).toEqual(['one'])
-    expect(log.some((line) => line.includes('threw after it: too late'))).toBe(true)
+    expect(log.some((line) => line.includes('then threw: too late'))).toBe(true)
   })
 
   it('writes nothing when its function throws, and is tried again', async () => {

@@ -218,6 +218,17 @@ describe('a function that makes a key', () => {
     })
     expect(await record(await job.dispatch({}))).toMatchObject({ uniqueKey: null })
   })
+
+  it('is not asked where a dispatch says that there is no key', async () => {
+    const { jobs, record } = world()
+    const job = jobs
+      .define('order', async () => {})
+      .unique('one')
+      .idempotencyKey('once')
+    const keys = { uniqueKey: null, idempotencyKey: null }
+    expect(await record(await job.dispatch(undefined, { unique: null, idempotencyKey: null }))).toMatchObject(keys)
+    expect(await record(await job.dispatch())).toMatchObject({ uniqueKey: 'one', idempotencyKey: 'once' })
+  })
 })
 
 describe('a debounced job', () => {

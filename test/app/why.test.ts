@@ -26,6 +26,21 @@ describe('why is my job not running?', () => {
     expect((await jobs.why(run.id)).reasons[0]).toMatchObject({ rule: 'retry', message: expect.stringContaining('no luck') })
   })
 
+  test('it has succeeded, whatever went wrong in earlier attempts', async () => {
+    const { jobs, clock } = worldWithJobs()
+    const flaky = jobs
+      .define('flaky', async (_: null, { attempt }) => {
+        if (attempt < 2) throw new Error('no luck')
+      })
+      .retries(1, { base: 0 })
+    const run = await flaky.dispatch(null)
+    await jobs.run()
+    await clock.advance(60_000)
+    await jobs.run()
+    expect(await run.state()).toBe('succeeded')
+    expect((await jobs.why(run.id)).reasons).toMatchObject([{ message: expect.stringMatching(/^it succeeded at [^ ]+Z$/) }])
+  })
+
   test('its queue is paused', async () => {
     const { jobs, backend } = worldWithJobs()
     await backend.store.workers.announce(worker(), 60_000)
@@ -40,8 +55,11 @@ describe('why is my job not running?', () => {
     const run = await jobs.dispatch('mail')
     expect((await jobs.why(run.id)).reasons[0]).toMatchObject({ rule: 'no-handler', message: expect.stringContaining('"mail"') })
     await backend.store.workers.announce(worker({ queues: ['other'] }), 60_000)
-    const message = expect.stringContaining('takes jobs from the queue "default"')
+    const message = expect.stringContaining('takes no jobs from the queue "default"')
     expect((await jobs.why(run.id)).reasons[0]).toMatchObject({ rule: 'no-handler', message })
+    await backend.store.workers.announce(worker({ owner: 'second', jobs: ['other'], queues: ['other'] }), 60_000)
+    const ofBoth = 'none of the 2 running workers takes jobs from the queue "default"'
+    expect((await jobs.why(run.id)).reasons[0]?.message).toBe(ofBoth)
   })
 
   test('its workers have an open circuit breaker', async () => {

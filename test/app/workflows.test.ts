@@ -1,4 +1,5 @@
 import { describe, expect, expectTypeOf, it } from 'vitest'
+import { JobDefinition } from '../../src/definition/definition.ts'
 import { drain } from '../../src/testing/drain.ts'
 import { gate, until, world } from '../world.ts'
 
@@ -136,7 +137,39 @@ describe('a job with children', () => {
     const parent = jobs.define('parent', async (_: unknown, ctx) => ctx.dispatchChild(undefined as never))
     const run = await parent.dispatch()
     await jobs.run()
-    await expect(run.result()).rejects.toThrow('dispatchChild takes a job or its name, and then the payload, got undefined')
+    await expect(run.result()).rejects.toThrow('a class with "handle", got undefined')
+  })
+
+  it('J11, D14: may be given by its class or definition, as in a dispatch, and is registered by that', async () => {
+    const { jobs, record } = world()
+    class Measure {
+      static jobName = 'sizes/measure'
+      handle({ text }: { text: string }) {
+        return text.length
+      }
+    }
+    class Mark {
+      readonly tone = 'loud'
+      static handle(text: string) {
+        return `${text}!`
+      }
+    }
+    jobs.define('mark it', Mark).queue('marks')
+    const shout = new JobDefinition({ job: 'shout', handler: (text: string) => text.toUpperCase() })
+    const parent = jobs.define('parent', async (_: unknown, ctx) => {
+      await ctx.dispatchChild(Measure, { text: 'four' })
+      await ctx.dispatchChild(Mark, 'wow')
+      await ctx.dispatchChild(shout.withQueue('loud').withPriority(9), 'hey')
+      return (await ctx.children()).map(({ id, key, result }) => ({ id, key, result }))
+    })
+    const run = await parent.dispatch()
+    await jobs.run()
+    const [measured, marked, shouted] = (await run.result()) as { id: string }[]
+    expect(measured).toMatchObject({ key: 'sizes/measure#1', result: 4 })
+    expect(marked).toMatchObject({ key: 'mark it#1', result: 'wow!' })
+    expect(shouted).toMatchObject({ key: 'shout#1', result: 'HEY' })
+    expect(await record({ id: String(marked?.id) })).toMatchObject({ queue: 'marks' })
+    expect(await record({ id: String(shouted?.id) })).toMatchObject({ queue: 'loud', priority: 9 })
   })
 
   it('fails when one of them fails, unless it says otherwise (demand 29)', async () => {
@@ -155,7 +188,7 @@ describe('a job with children', () => {
     expect(await Promise.all(runs.map((run) => run.state()))).toEqual(['dead', 'succeeded', 'succeeded'])
     expect(await runs[1]?.result()).toEqual([['dead', 'it broke']])
     expect(await other.state()).toBe('succeeded')
-    await expect(runs[0]?.result()).rejects.toThrow(/The job "bad" .* that it made is dead: it broke/)
+    await expect(runs[0]?.result()).rejects.toThrow(/The job "bad" .* that it created is dead: it broke/)
     expect(happened.filter(({ name }) => name === 'job:dead')).toHaveLength(4)
   })
 
@@ -398,7 +431,7 @@ describe('a workflow of any shape', () => {
     const unknown = jobs.workflow()
     unknown.add(step.step(), { after: 'nowhere' })
     await expect(async () => unknown.dispatch()).rejects.toThrow('step "step" comes after "nowhere", which was not added')
-    expect(() => unknown.add(step.step(), { name: 'step' })).toThrow('there is a step "step" already')
+    expect(() => unknown.add(step.step(), { name: 'step' })).toThrow('there is already a step "step"')
     expect(() => unknown.add(step.step(), { onFailure: 'run' as never })).toThrow('fail, skip, ignore, continue, rescue')
     await expect(async () => jobs.workflow().dispatch()).rejects.toThrow('it has no steps')
     expect(await backend.store.list({ limit: 1 })).toEqual([])
@@ -412,8 +445,8 @@ describe('a workflow of any shape', () => {
     expect(() => add(undefined)).toThrow('such as job.step(payload), got undefined')
     expect(() => add(step)).toThrow('such as job.step(payload), got the job "step" itself')
     expect(() => add(step.step(), { name: '' })).toThrow('name must be a string of 1 to 512 characters')
-    expect(() => add(step.step(), { after: null })).toThrow('after takes steps as add() gave them, or their names')
-    expect(() => add(step.step(), { after: [4] })).toThrow('after takes steps as add() gave them, or their names')
+    expect(() => add(step.step(), { after: null })).toThrow('after takes steps as add() returned them, or their names')
+    expect(() => add(step.step(), { after: [4] })).toThrow('after takes steps as add() returned them, or their names')
     expect(() => add(step.step(), null)).toThrow('its options must be an object (known: name, after, onFailure), got null')
     const batch = jobs.batch.bind(jobs) as (steps: unknown, callbacks: unknown) => Promise<unknown>
     await expect(batch([step.step()], { onSucces: step.step() })).rejects.toThrow('did you mean "onSuccess"?')

@@ -16,6 +16,7 @@ export const exceptions: readonly Exception[] = [
   { path: 'processes/programs/', why: 'real programs: how long they take decides nothing' },
   { path: 'processes/storm.test.ts', why: 'orders the marks of several processes' },
   { path: 'processes/stopped-worker.test.ts', why: 'leaves a process stopped for longer than its leases last' },
+  { path: 'world.ts', why: 'pauses between two looks at a state' },
   { path: 'worker/unsettled.test.ts', why: 'a handler that takes longer than a moment' },
   { path: 'deep/', why: 'orders the marks of several processes' },
   { path: 'isolation/modules/', why: 'handlers in real threads and processes' },
@@ -27,12 +28,14 @@ export const exceptions: readonly Exception[] = [
 
 /** A wait gives up only after this: on a busy machine everything takes long. */
 const leastPatienceMs = 20_000
+/** The `testTimeout` of `vitest.config.ts`. */
+const usualTimeoutMs = 180_000
 
 export function steadinessProblems(sources: readonly Source[], excepted: readonly Exception[] = exceptions): readonly string[] {
   return sources.flatMap((source) => [
     ...(isExcepted(source.path, excepted) ? [] : timeAndChance(source)),
     ...calls(source).flatMap(({ call, line }) => {
-      const problem = impatience(call) ?? unseeded(call) ?? chanceInRetries(call, source)
+      const problem = impatience(call) ?? hurry(call) ?? unseeded(call) ?? chanceInRetries(call, source)
       return problem === undefined ? [] : [`${source.path}:${line} ${problem}`]
     }),
   ])
@@ -82,6 +85,18 @@ function impatience(call: ts.CallExpression): string | undefined {
   const timeout = options === undefined ? undefined : member(options, 'timeout')
   const patienceMs = timeout === undefined ? 1_000 : Number(timeout.getText().replaceAll('_', ''))
   return patienceMs >= leastPatienceMs ? undefined : `${name} gives up too soon: give { timeout: ${leastPatienceMs} } or more`
+}
+
+const declaring = /^(?:(?:before|after)(?:All|Each)|(?:test|it|describe)(?:\.(?:each|for|only|skip|skipIf|runIf)\b.*)?)$/s
+
+/** What `vitest.config.ts` gives a test is for a busy machine: only more makes sense. */
+function hurry(call: ts.CallExpression): string | undefined {
+  const { expression, arguments: given } = call
+  if (!declaring.test(expression.getText())) return undefined
+  const timeouts = given.map((argument) => member(argument, 'timeout') ?? argument).filter(ts.isNumericLiteral)
+  return timeouts.some(({ text }) => Number(text) < usualTimeoutMs)
+    ? 'gives up sooner than other tests: leave its timeout out'
+    : undefined
 }
 
 function unseeded(call: ts.CallExpression): string | undefined {

@@ -19,6 +19,7 @@ export const coordinatedGaps: Readonly<Record<string, string>> = {
   'with very many limited lanes, the best jobs that may start are claimed': byArrival,
   'workers with and without it can take turns': byPriority,
   'across very many lanes the order combines due time and priority': byPriority,
+  'a job is found behind very many others, wherever in its key the pattern is literal, unless its queue is paused': ofAnyName,
   'transactions wait their turn among other work': ofAnyName,
   'counts report since when the oldest ready job has waited, by queue and job': countedByQueue,
   'counts follow jobs that leave and arrive': countedByQueue,

@@ -33,8 +33,8 @@ describe('a diagnosis', () => {
       { name: 'sound', look: async () => well('yes') },
     ])
     expect(findings.map(({ check, verdict, found }) => [check, verdict, found])).toEqual([
-      ['denied', 'warning', 'could not be looked at: no'],
-      ['failed', 'problem', 'could not be looked at: no'],
+      ['denied', 'warning', 'could not be checked: no'],
+      ['failed', 'problem', 'could not be checked: no'],
       ['sound', 'ok', 'yes'],
     ])
   })

@@ -7,7 +7,7 @@ import { openFresh } from './redis-ground.ts'
 
 describe.skipIf(!canStart('redis'))('on three nodes', () => {
   const ground = new RedisClusterGround()
-  beforeAll(() => ground.start(), 60_000)
+  beforeAll(() => ground.start())
   afterAll(() => ground.stop())
 
   backendConformance({ describe, it }, 'a Redis Cluster', {

@@ -112,7 +112,7 @@ describe('a place that cannot be written to is one clear error', () => {
 
 describe('a key file that is none is one clear error', () => {
   test.each([
-    { what: 'empty', text: '', says: /at least one/ },
+    { what: 'empty', text: '', says: /has no keys/ },
     { what: 'one word', text: 'onlyone\n', says: /an id and a secret/ },
     { what: 'a secret that is too short', text: 'k-1 short\n', says: /16/ },
   ])('$what', async ({ text, says }) => {

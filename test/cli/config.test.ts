@@ -113,6 +113,17 @@ describe('job files', () => {
     expect(files).toEqual(['jobs/greet.ts', 'jobs/nested/report.mjs'].map((path) => project.path(path)))
   })
 
+  it.each(['mail.mjs', 'mail.ts'])('what %s fails with is named, also after it has defined jobs', async (file) => {
+    const project = new Project({
+      'treadle.config.ts': configText,
+      [`jobs/${file}`]: `${job}throw new Error('the mail server is not configured')`,
+    })
+    const { code, out } = await project.call(['check'])
+    expect(code).toBe(1)
+    expect(out).toContain('the mail server is not configured')
+    expect(out).not.toContain('defined twice')
+  })
+
   it('treadle check names jobs that the queue cannot deliver as they say', async () => {
     const files = {
       'jobs/charge.ts': `import { jobs } from 'treadle'\njobs.define('charge', () => 1).delivery('effectively-once')`,
@@ -142,7 +153,7 @@ describe('job files', () => {
     expect(code).toBe(1)
     expect((JSON.parse(out) as { problems: string[] }).problems).toEqual([
       expect.stringContaining(`${project.path('nowhere')} does not exist`),
-      expect.stringMatching(/^.*b\/same\.ts: .* the job "same", which is defined by .*a\/same\.ts already/),
+      expect.stringMatching(/^.*b\/same\.ts: .* the job "same", which is already defined by .*a\/same\.ts/),
       expect.stringMatching(/^.*class\.ts: The handler of "class" must be a function/),
       expect.stringMatching(/^.*schedule\.ts:2: dailyAt\(\) takes a time/),
       expect.stringMatching(/^.*throws\.ts: thrown: 7$/),

@@ -41,7 +41,7 @@ describe('treadle doctor', () => {
     project.write('jobs.db', 'this is no database, and long enough to be looked at as one. '.repeat(100))
     const { code, out } = await project.call(['doctor'])
     expect(code).toBe(1)
-    expect(out).toMatch(/✗ {2}library +could not be looked at: .* is not a sound SQLite database/)
+    expect(out).toMatch(/✗ {2}library +could not be checked: .* is not a sound SQLite database/)
     expect(out).toMatch(/✗ {2}integrity +the same as library\n/)
     expect(out.match(/is not a sound SQLite database/g)).toHaveLength(1)
     expect(out).toMatch(/^✗ library, schema, .*, integrity: Fix what it says, and run it again\.\n1 problem, 0 warnings\n$/m)

@@ -37,7 +37,7 @@ describe('treadle init creates a project', () => {
     const project = new Project()
     await project.call(['init', '--language', 'commonjs'])
     install(project, 'treadle')
-    expect(await ended(project, ['--test'])).toMatchObject({ code: 0, output: expect.stringMatching(/^# pass 1$/m) })
+    expect(await ended(project, ['--test'])).toMatchObject({ code: 0, output: expect.stringMatching(/^[#ℹ] pass 1$/m) })
     expect(existsSync(project.path('treadle.db'))).toBe(false)
     expect(await ended(project, ['app.js'])).toMatchObject({ code: 0, output: expect.stringMatching(/^queued hello /) })
     expect(await project.call(['run', '--no-scheduler'])).toMatchObject({ err: '', out: 'Hello, Ada!\n1 succeeded\n' })
@@ -111,6 +111,8 @@ describe('treadle init in a folder that holds something', () => {
     const made = await project.call(['init', '--database', 'sqlite'])
     expect(made.out).toContain('changed package.json\nchanged .gitignore\n')
     expect(made.out).toContain('created app.js\n')
+    expect(made.out).toMatch(/^ {2}npm test +run the test$/m)
+    expect(made.out).toMatch(/^ {2}node app\.js +put a job into the queue$/m)
     expect(manifestOf(project)).toEqual({
       name: 'shop',
       scripts: expect.objectContaining({ start: 'node index.js', test: 'node --test', work: 'treadle work' }),
@@ -118,6 +120,24 @@ describe('treadle init in a folder that holds something', () => {
     })
     expect(readFileSync(project.path('package.json'), 'utf8')).toContain('\n\t"name"')
     expect(readFileSync(project.path('.gitignore'), 'utf8')).toBe('node_modules\ntreadle.db*\ntreadle.key\n')
+  })
+
+  it.each([
+    ['npm install', { dependencies: { 'drizzle-orm': '*', express: '*', treadle: '*' } }],
+    [
+      'npm init',
+      { type: 'commonjs', scripts: { test: 'echo "Error: no test specified" && exit 1' }, dependencies: { zod: '*' } },
+    ],
+  ])('is TypeScript where only %s has written, whatever was installed', async (_, manifest) => {
+    const project = new HostedProject({ 'package.json': JSON.stringify(manifest), 'node_modules/zod/index.js': '' })
+    expect((await project.call(['init', '--yes'])).out).toContain('created treadle.config.ts\n')
+    expect(manifestOf(project)).toMatchObject({ type: 'module', scripts: { test: expect.stringContaining('tsx') } })
+  })
+
+  it.each(['index.js', 'src/main.js'])('keeps the language and the module type of a project that has %s', async (source) => {
+    const project = new HostedProject({ 'package.json': '{"dependencies":{"treadle":"*"}}', [source]: '' })
+    expect((await project.call(['init', '--yes'])).out).toContain('created treadle.config.cjs\n')
+    expect(manifestOf(project)).not.toHaveProperty('type')
   })
 
   it('leaves a tsconfig.json alone, and imports what its compiler makes', async () => {
@@ -130,11 +150,15 @@ describe('treadle init in a folder that holds something', () => {
   it.each([
     ['next', 'nextjs'],
     ['@nestjs/core', 'nestjs'],
+    ['@react-router/dev', 'react-router'],
+    ['nuxt', 'nuxt'],
   ])('names the page for a project with %s', async (name, page) => {
     const project = new HostedProject({ 'package.json': JSON.stringify({ dependencies: { [name]: '*' } }) })
     const made = await project.call(['init', '--yes'])
     const path = `docs/frameworks/${page}.md`
     expect(made.out).toContain(`read node_modules/treadle/${path}`)
+    expect(made.out).not.toMatch(/app\.ts|npm start/)
+    expect(manifestOf(project).scripts).not.toHaveProperty('start')
     expect(existsSync(join(root, path))).toBe(true)
   })
 

@@ -23,7 +23,7 @@ describe('treadle keys', () => {
     const again = await project.call(['keys', 'create'])
     expect(again).toMatchObject({ code: 1, err: expect.stringContaining('already') })
     const secret = text(project).split(' ')[1]?.trim() as string
-    for (const args of [['keys'], ['keys', '--json'], ['keys', 'add']]) {
+    for (const args of [['keys'], ['keys', 'list'], ['keys', '--json'], ['keys', 'add']]) {
       const { code, out, err } = await project.call(args)
       expect({ code, leaks: (out + err).includes(secret) }).toEqual({ code: 0, leaks: false })
     }

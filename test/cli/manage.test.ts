@@ -60,7 +60,7 @@ export default () => { throw new RetryJob() }`,
     for (const [name, error] of [
       ['Nothing', 'must export a function as its default'],
       ['Broken', 'Broken.ts'],
-      ['Hangs', 'code 13'],
+      ['Hangs', 'code 13: the promise that the worker returned can never be settled'],
       ['Exits', 'code 9'],
     ]) {
       expect(await end(name as string)).toMatchObject({
@@ -68,6 +68,10 @@ export default () => { throw new RetryJob() }`,
         data: { error: expect.stringContaining(error as string) },
       })
     }
+    const told = ['Throws', 'Nothing', 'Broken'].map(async (name) => ((await end(name)).data as { error: string }).error)
+    const [throws, ...others] = await Promise.all(told)
+    expect(throws).toMatch(/at .*Throws\.ts/)
+    for (const error of [throws, ...others]) expect(error).not.toMatch(/module-entry|node:internal|at loadModule/)
   })
 })
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { openSqliteUpkeep } from 'treadle/sqlite'
 import { describe, expect, test } from 'vitest'
+import { execute } from '../processes/database.ts'
 import { Project } from './project.ts'
 
 async function filled(count: number): Promise<Project> {
@@ -25,6 +26,23 @@ describe('treadle move', () => {
     expect(JSON.parse(listed.out)).toHaveLength(2)
     const again = await project.call(['move', ...sides, '--json'])
     expect(JSON.parse(again.out)).toMatchObject({ moved: 0, isComplete: true })
+  })
+
+  test('says what to do about jobs that cannot be moved', async () => {
+    const project = await filled(2)
+    execute(project.path('old.db'), 'UPDATE treadle_jobs SET state = 99 WHERE rowid = 1')
+    const moved = await project.call(['move', '--from', 'sqlite:old.db', '--to', 'sqlite:new.db'])
+    expect(moved).toMatchObject({ code: 1, out: expect.stringMatching(/^moved 1 job .*\n1 job could not be read and stayed/) })
+    expect(moved.out).toMatch(
+      /\nchange or remove the jobs that could not be moved, and run the same command again for what is left\n$/,
+    )
+  })
+
+  test("names the key file of the project's own queue too", async () => {
+    const project = new Project({ 'treadle.config.ts': "export default { url: 'sqlite:old.db' }" })
+    expect((await project.call(['send', 'greet', '1', '--force'])).code).toBe(0)
+    const moved = await project.call(['move', '--to', 'sqlite:new.db'])
+    expect(moved.err).toMatch(/signed with the keys in .*old\.db\.key.*copy it to .*new\.db\.key/)
   })
 
   test('a database that is not there is not made, and a target must be named', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { jobDetails } from '../../src/cli/output/jobs/job-details.ts'
 import { jobTable } from '../../src/cli/output/jobs/jobs.ts'
 import { Output } from '../../src/cli/output/output.ts'
 import { type Column, tableText } from '../../src/cli/output/table.ts'
@@ -93,6 +94,34 @@ describe('a table', () => {
   it('keeps each row on one line and sends no control characters to the terminal', () => {
     const rows = [{ id: '1', name: 'two\nlines', note: '\u001b[31mred\u0007' }]
     expect(tableText(columns, rows, Number.POSITIVE_INFINITY, plain)).toBe('ID  NAME       NOTE\n1   two lines  ␛[31mred␇')
+  })
+})
+
+describe('the details of a job', () => {
+  it('keep each value on one line, so that no value can pass for another one', () => {
+    const shown = {
+      id,
+      job: 'send-email',
+      state: 'dead',
+      queue: 'mail',
+      payload: 'null',
+      result: null,
+      progress: null,
+      schedule: null,
+      parent: null,
+      meta: {},
+      startedAt: null,
+      finishedAt: null,
+      leaseExpiresAt: null,
+    }
+    const forged = 'x\n  state        succeeded'
+    const error = { attempt: 1, at: 0, code: forged, message: 'm', stack: null }
+    const texts = { name: forged, group: forged, uniqueKey: forged, idempotencyKey: forged, owner: forged, reason: forged }
+    const job = { ...shown, ...texts, tags: [forged], errors: [error] } as unknown as JobRecord
+    const log = { lines: [], dropped: 0, last: 0 }
+    const text = jobDetails({ job, links: [], tree: null, log }, capture({}).out, 0)
+    expect(text.match(/^ *state/gm)).toHaveLength(1)
+    expect(text).toContain('x state        succeeded')
   })
 })
 

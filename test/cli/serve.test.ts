@@ -14,8 +14,8 @@ describe('treadle serve', () => {
   it('serves a new queue in a folder where there is nothing, and stops in an orderly way', async () => {
     const project = new Project()
     const running = project.start(['serve', '--port', '0', '--no-http'])
-    const said = await running.says('works  ')
-    expect(said).toMatch(/^serving sqlite:treadle\.db\n {2}tcp {4}127\.0\.0\.1:\d+\n {2}token {2}none/)
+    const said = await running.says('worker  ')
+    expect(said).toMatch(/^serving sqlite:treadle\.db\n {2}tcp {8}127\.0\.0\.1:\d+\n {2}token {6}none/)
     const client = await wireClient(Number(/:(\d+)\n/.exec(said)?.[1]))
     client.send('CreateJob\nname: a\n\n')
     expect(await client.reply()).toBe('200 OK\r\nContent-Length: 11\r\n\r\n{"jobID":1}')
@@ -23,6 +23,13 @@ describe('treadle serve', () => {
     running.child.kill('SIGTERM')
     expect(await running.ended).toMatchObject({ code: 0, out: expect.stringMatching(/\nstopped\n$/) })
     expect(existsSync(project.path('treadle.db'))).toBe(true)
+  })
+
+  it('with --work and no job to run, is refused before it serves anything or makes a database', async () => {
+    const project = new Project()
+    const refused = await project.call([...serving, '--work'])
+    expect(refused).toMatchObject({ code: 1, out: '', err: expect.stringContaining('Add one to the jobs folder') })
+    expect(existsSync(project.path('treadle.db'))).toBe(false)
   })
 
   it('says that its database file was replaced, and ends with a failure, though nobody asks it for anything', async () => {

@@ -21,7 +21,7 @@ describe('an output that nobody reads any more', () => {
   it.each(['before', 'after'])('ends a command, also where it was closed %s the command listens', async (when) => {
     const { stopRequest, tolerateClosedPipes } = await import('../../src/cli/working/signals.ts')
     const close = () => process.stdout.emit('error', Object.assign(new Error('closed'), { code: 'EPIPE' }))
-    tolerateClosedPipes()
+    tolerateClosedPipes(() => {})
     if (when === 'before') close()
     const { signal } = stopRequest(
       () => {},

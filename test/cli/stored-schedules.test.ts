@@ -34,17 +34,32 @@ describe('treadle schedules', () => {
       said: '15m',
       misfire: { kind: 'all', withinMs: 3_600_000, cap: 3 },
     })
-    expect((await call(['schedules', 'pause', 'acme/digest'])).out).toBe('paused the schedule stored:acme/digest\n')
+    expect((await call(['schedules', 'pause', 'acme/digest'])).out).toBe('paused the schedule acme/digest\n')
     expect(await json(['schedules', 'list', '--stored'])).toMatchObject([{ key: 'acme/digest', state: 'paused', nextAt: null }])
     expect((await call(['schedules', 'resume', 'acme/digest'])).code).toBe(0)
     const run = (await json(['schedules', 'run', 'acme/digest'])) as { readonly id: string }
     expect(await json(['show', run.id])).toMatchObject({ job: 'digest', state: 'ready' })
+    for (const name of ['acme/digest', 'stored:acme/digest']) {
+      const refused = await call(['forget', name, '--yes'])
+      expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('use "treadle schedules delete acme/digest"') })
+    }
     expect(await call(['schedules', 'delete', 'acme/digest'])).toMatchObject({ code: 2, err: expect.stringMatching(/--yes/) })
     expect(await call(['schedules', 'delete', 'acme/digest', '--yes'])).toMatchObject({
       code: 0,
       out: 'deleted the schedule acme/digest\n',
     })
     expect(await json(['schedules', 'list', '--stored'])).toEqual([])
+  })
+
+  it('says that a schedule has ended when its last time has passed, with times as text', async () => {
+    const { call, json } = bound(project())
+    const past = [...set, '--cron', '0 9 * * *', '--until', '2020-01-01T00:00:00Z']
+    expect((await call(past)).out).toBe(
+      'set the schedule acme/digest, At 09:00, UTC: it has ended, because its --until has passed\n',
+    )
+    const times = { until: '2020-01-01T00:00:00.000Z', nextAt: null }
+    expect(await json(past)).toMatchObject({ ...times, since: expect.stringMatching(/^20.*Z$/), state: 'ended' })
+    expect(await json(['schedules', 'show', 'acme/digest'])).toMatchObject({ ...times, recent: [] })
   })
 
   it('is beside the commands for schedules of the code, which know stored ones by their keys', async () => {

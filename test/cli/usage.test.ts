@@ -33,12 +33,15 @@ const deadCommands = ['list', 'show', 'replay', 'purge'].map((name) => `dead ${n
 
 describe('wrong usage ends with 2 and one line', () => {
   it.each<[args: string[], message: string]>([
-    [['stauts'], "unknown command 'stauts' (Did you mean status?)"],
-    [['list', '--lmit', '3'], "unknown option '--lmit' (Did you mean --limit?)"],
+    [['stauts'], `unknown command 'stauts' (Did you mean status?); see "treadle help"`],
+    [['dead', 'lst'], `unknown command 'lst' (Did you mean list?); see "treadle help dead"`],
+    [['list', '--lmit', '3'], `unknown option '--lmit' (Did you mean --limit?); see "treadle help list"`],
+    [['move'], `required option '--to <url>' not specified; see "treadle help move"`],
+    [['dead', 'replay', '--queue'], `option '--queue <queue>' argument missing; see "treadle help dead replay"`],
     [['list', '--limit', 'NaN'], "option '--limit <n>' argument 'NaN' is invalid. It must be a whole number from 1 to 10000."],
     [['list', '--state', 'failed'], 'It must be one of ready, scheduled, blocked, running,'],
     [['list', 'extra'], "too many arguments for 'list'"],
-    [['show'], "missing required argument 'id'"],
+    [['show'], `missing required argument 'id'; see "treadle help show"`],
     [['send', 'add', '{a:1}'], 'the payload is not JSON: expected a property name in double quotes or "}" at line 1, column 2'],
     [['send', 'add', '1', '--payload-file', 'x'], 'give the payload either as an argument or with --payload-file'],
     [['send', 'add', '--payload-file', 'nope'], 'the payload cannot be read from nope: ENOENT'],
@@ -143,7 +146,7 @@ describe('wrong usage ends with 2 and one line', () => {
     expect({ code, out, err }).toEqual({
       code: 2,
       out: '',
-      err: "treadle: unknown command 'stauts' (Did you mean status?) [USAGE]\n",
+      err: `treadle: unknown command 'stauts' (Did you mean status?); see "treadle help" [USAGE]\n`,
     })
   })
 
@@ -209,6 +212,29 @@ describe('help', () => {
       command.configureOutput({ writeOut: write })
     await program.parseAsync(['help', ...name.split(' ')], { from: 'user' })
     expect(out).toContain(`Examples:\n  $ treadle ${name}`)
+  })
+
+  it('treadle help shows the commands in groups, each command once', () => {
+    const lines = treadleProgram().helpInformation().split('\n')
+    expect(lines).toEqual(expect.arrayContaining(['Setting up:', 'Acting on jobs:', 'Schedules:']))
+    expect(lines).not.toContain('Commands:')
+    for (const command of treadleProgram().commands) {
+      expect(lines.filter((line) => line.startsWith(`  ${command.name()} `))).toHaveLength(1)
+    }
+  })
+
+  it.each([40, 60])('descriptions are broken between words in a terminal of %i columns', (width) => {
+    const program = treadleProgram()
+    const every = [program, ...program.commands.flatMap((each) => [each, ...each.commands])]
+    for (const command of every) {
+      command.configureOutput({ getOutHelpWidth: () => width })
+      // A term alone, or a usage line, is not broken.
+      const described = command
+        .helpInformation()
+        .split('\n')
+        .filter((line) => /^ {2,}\S.* {2,}\S|^ {3,}\S/.test(line))
+      for (const line of described) expect(line.length, `${command.name()}: ${line}`).toBeLessThanOrEqual(width)
+    }
   })
 
   it('the version is the one of the package', async () => {

@@ -1,6 +1,10 @@
+import { spawnSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { jobProject, Project } from './project.ts'
+import { configText, jobProject, Project } from './project.ts'
+
+const mainFile = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
 
 interface Sent {
   readonly id: string
@@ -24,7 +28,7 @@ describe('treadle work', () => {
     expect(out).toMatch(/✓ add [0-9a-f-]{36} \d+ms\n/)
     expect(out).toMatch(/✗ fails [0-9a-f-]{36} dead \(permanent\) at attempt 1: broken ␛\[31m for good\n/)
     expect(out).toMatch(/↻ flaky [0-9a-f-]{36} attempt 1: not yet \(retried at once\)\n/)
-    expect(out).toMatch(/stopped: 2 succeeded, 1 to be retried, 1 dead\n$/)
+    expect(out).toMatch(/stopped: 2 succeeded, 1 retried, 1 dead\n$/)
     expect(err).toContain('stopping: waiting for running jobs')
   })
 
@@ -68,6 +72,34 @@ describe('treadle work', () => {
       expect.objectContaining({ event: 'job:succeeded', job: 'add', durationMs: expect.any(Number), at: expect.any(String) }),
       expect.objectContaining({ event: 'job:dead', job: 'fails', error: { message: 'broken \u001b[31m for good' } }),
       expect.objectContaining({ event: 'worker:stopped', succeeded: 1, dead: 1 }),
+    ])
+  })
+
+  it('with --json, what job files and handlers print is not among the data', async () => {
+    const text = `import { jobs } from 'treadle'
+console.log('loaded')
+jobs.define('prints', () => { console.log('printed'); process.stdout.write('written\\n') })
+`
+    const project = new Project({ 'treadle.config.ts': configText, 'jobs/prints.ts': text })
+    for (const args of [['run'], ['work', '--once']]) {
+      await project.call(['send', 'prints'])
+      const { code, out, err } = await project.call([...args, '--json'])
+      expect([code, err]).toEqual([0, 'loaded\nprinted\nwritten\n'])
+      const lines = out.trimEnd().split('\n')
+      expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ succeeded: 1 })
+      for (const line of lines) expect(JSON.parse(line)).toBeTypeOf('object')
+    }
+    const exported = await project.call(['export', '--json'])
+    expect(JSON.parse(exported.out.split('\n')[0] ?? '')).toMatchObject({ treadle: 'export' })
+  })
+
+  it('an output that cannot be written fails the command with a word', async () => {
+    const project = jobProject()
+    const command = `"${process.execPath}" "${mainFile}" list --url memory: > /dev/full`
+    const { status, stderr } = spawnSync('sh', ['-c', command], { cwd: project.folder, encoding: 'utf8' })
+    expect([status, stderr]).toEqual([
+      1,
+      'treadle: the output cannot be written: ENOSPC: no space left on device, write [FAILED]\n',
     ])
   })
 

@@ -20,7 +20,7 @@ describe('treadle workers', () => {
     expect(row?.startedAt).toMatch(/^\d{4}-\d\d-\d\dT/)
     for (const command of ['workers', 'status']) {
       expect((await project.call([command])).out).toMatch(
-        new RegExp(`^WORKER .*\nmail-1:${worker.child.pid}:.* well .* 0/7 +post`, 'm'),
+        new RegExp(`^WORKER .*\nmail-1:${worker.child.pid}:.* healthy .* 0/7 +post`, 'm'),
       )
     }
     worker.child.kill('SIGTERM')

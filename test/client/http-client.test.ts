@@ -82,7 +82,7 @@ describe('a client', () => {
     const url = await answering((_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'))
     await expect(treadleClient({ url }).stats()).rejects.toMatchObject({
       code: 'SERVER_UNREACHABLE',
-      message: 'What answered is no job server: status 200, text/html',
+      message: 'The server that answered is not a job server: status 200, text/html',
     })
     const broken = await answering((_, response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{'))
     await expect(treadleClient({ url: broken }).stats()).rejects.toMatchObject({ code: 'SERVER_UNREACHABLE' })

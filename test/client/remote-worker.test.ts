@@ -51,6 +51,23 @@ describe('a remote worker', () => {
     expect(await world.client.jobs.get(id)).toMatchObject({ state: 'ready' })
   })
 
+  test('has a handler for all names that match a pattern, unless one of them has its own', async () => {
+    const world = await serving()
+    const saying =
+      (text: string) =>
+      async (_: unknown, { job }: RemoteContext) =>
+        `${text} ${job}`
+    working(world, { 'mail/*': saying('any'), 'mail/welcome': saying('own'), '[*]': saying('star') })
+    await until(() => world.api.waiting === 1)
+    const results = []
+    for (const job of ['mail/invoice', 'mail/welcome', '*']) {
+      const { id } = await world.client.jobs.create({ job })
+      await ended(world, id)
+      results.push((await world.client.jobs.get(id)).result)
+    }
+    expect(results).toEqual(['any mail/invoice', 'own mail/welcome', 'star *'])
+  })
+
   test('has at most as many at once as it may', async () => {
     const world = await serving()
     const hold = gate()

@@ -14,6 +14,6 @@ describe('a size in bytes', () => {
   })
 
   it.each([[''], ['256'], ['mb'], ['-1mb'], ['1 mb'], ['1tb'], [-1], [Number.NaN], [null], [{}]])('refuses %j', (value) => {
-    expect(() => parseByteSize(value as never, 'memory')).toThrow(/^memory must be a number of bytes or a text such as '64mb'/)
+    expect(() => parseByteSize(value as never, 'memory')).toThrow(/^memory must be a number of bytes or a string such as '64mb'/)
   })
 })

@@ -70,7 +70,7 @@ describe('a duration', () => {
 
   it('is refused with the name of the option, what was given, and the accepted forms', () => {
     expect(() => parseDuration('soon', 'retry delay')).toThrow(
-      "retry delay must be a number of milliseconds or a text such as '250ms', '30s', '5m', '1h30m', '2d', '1w', got 'soon'",
+      "retry delay must be a number of milliseconds or a string such as '250ms', '30s', '5m', '1h30m', '2d', '1w', got 'soon'",
     )
   })
 

@@ -108,6 +108,18 @@ describe.skipIf(process.platform === 'win32')('a config file', () => {
     await expect(loadConfigFile(file)).rejects.toThrow(refused(/belongs to another user \(65534\).* chown 0 .*OWNERS=65534/))
   })
 
+  it('is looked for where the system opens it: `..` behind a link leads above its target', () => {
+    write('open/jobs.mjs')
+    mkdirSync(join(folder, 'open', 'inner'))
+    mkdirSync(join(folder, 'safe'))
+    symlinkSync(join('..', 'open', 'inner'), join(folder, 'safe', 'link'))
+    expect(trustProblem(`${folder}/safe/link/../jobs.mjs`)).toBeUndefined()
+    chmodSync(join(folder, 'open'), 0o777)
+    expect(trustProblem(`${folder}/safe/link/../jobs.mjs`)).toMatch(/open may be written to by everybody/)
+    symlinkSync('link/../jobs.mjs', join(folder, 'safe', 'jobs.mjs'))
+    expect(trustProblem(`${folder}/safe/jobs.mjs`)).toMatch(/open may be written to by everybody/)
+  })
+
   it.runIf(isRoot)('that a link of another user leads to is not run', async () => {
     const file = write('real/treadle.config.mjs')
     mkdirSync(join(folder, 'links'))

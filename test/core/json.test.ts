@@ -1,10 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { toJson } from '../../src/core/text/json.ts'
+import { refuseWritten, toJson } from '../../src/core/text/json.ts'
 
 const limits = { what: 'payload of "mail"', maxBytes: 1_000_000 }
 
 describe('a JSON text', () => {
+  it('that has a number out of range is refused as that', () => {
+    const text = '{"a":[1e400]}'
+    const problem = 'The payload of "mail" cannot be stored: "a[0]" is Infinity, a number out of range'
+    expect(() => refuseWritten(JSON.parse(text), text, limits)).toThrow(problem)
+  })
+
   it('reads back as the same value, for everything that JSON can hold', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {

@@ -22,6 +22,17 @@ describe('a URL', () => {
     ['postgres://ada%3Asecret@db/app', 'postgres://ada:***@db/app'],
     ['postgres://ada:secret%40db/app', 'postgres://ada:***%40db/app'],
     ['redis://:secret@db', 'redis://:***@db'],
+    ['postgres://db/app?options=-c%20password%3Dsecret', 'postgres://db/app?options=***'],
+    ['redis://secret@db', 'redis://***@db'],
+    ['valkeys://secret@db', 'valkeys://***@db'],
+    ['https://secret@host/x', 'https://***@host/x'],
+    ['postgres://ada:secret', 'postgres://ada:***'],
+    ['postgres://ada:12secret/app', 'postgres://ada:***/app'],
+    ['sqlite:jobs.db?key=secret', 'sqlite:jobs.db?key=***'],
+    [
+      'servicebus:Endpoint=sb://bus/;SharedAccessSignature=SharedAccessSignature sr=x&sig=secret&skn=send',
+      'servicebus:Endpoint=sb://bus/;SharedAccessSignature=***&sig=***&skn=send',
+    ],
     ['POSTGRES://ADA:SECRET@DB', 'POSTGRES://ADA:***@DB'],
     ['postgres://db/app?user=ada&password=secret&x=1', 'postgres://db/app?user=ada&password=***&x=1'],
     ['postgres://db/app?sslPassword=a@secret;Token=secret', 'postgres://db/app?sslPassword=***;Token=***'],
@@ -41,6 +52,9 @@ describe('a URL', () => {
     'postgres://db:5432/app?application_name=me@work',
     'postgres://ada@db/app',
     'http://127.0.0.1:8080/x',
+    'postgres://one:5432,two:5433/app',
+    'postgres://[::1]:5432/app',
+    'redis://db:6379',
   ])('without one is shown as it is: %s', (url) => {
     expect(maskedUrl(url)).toBe(url)
   })
@@ -53,6 +67,10 @@ describe('a text', () => {
     ['GET https://ada:secret@host/x', 'GET https://ada:***@host/x'],
     ['postgres:ada:secret@db is none', 'postgres:***@db is none'],
     ["host=db password='my secret' user=ada", 'host=db password=*** user=ada'],
+    ['no access with SharedAccessSignature sr=x&sig=secret&skn=y', 'no access with SharedAccessSignature sr=x&sig=***&skn=y'],
+    ['getaddrinfo ENOTFOUND ada:secret@db', 'getaddrinfo ENOTFOUND ***@db'],
+    ['POST https://secret@host/x?to=ada@example.com', 'POST https://***@host/x?to=ada@example.com'],
+    ['POST https://host/x?to=ada@example.com', 'POST https://host/x?to=ada@example.com'],
     ['PGPASSWORD=secret psql', 'PGPASSWORD=*** psql'],
     ['TREADLE_TOKEN=secret', 'TREADLE_TOKEN=***'],
     ["{ user: 'ada', password: 'secret' }", "{ user: 'ada', password: '***' }"],
@@ -86,7 +104,7 @@ describe('a text', () => {
     masked('password=x')
     const patterns = replaced.mock.calls.map(([pattern]) => String(pattern))
     replaced.mockRestore()
-    expect(patterns).toHaveLength(4)
+    expect(patterns).toHaveLength(6)
     for (const pattern of patterns) {
       const bare = pattern.replaceAll(/\\.|\[(?:\\.|[^\]])*\]/g, 'x')
       expect(bare, pattern).not.toMatch(/[*+]|\{\d+,\}/)

@@ -65,7 +65,7 @@ describe('a file that holds a secret', () => {
   it.runIf(isRoot)('is refused where it belongs to somebody else', () => {
     writeFileSync(path, 'a secret', { mode: 0o600 })
     chownSync(path, somebodyElse, somebodyElse)
-    expect(refusal()).toContain(`it belongs to another user (${somebodyElse}). Where it is yours, run: chown 0 ${path}`)
+    expect(refusal()).toContain(`it belongs to another user (${somebodyElse}). If it is yours, run: chown 0 ${path}`)
   })
 
   it.runIf(isPosix)('is refused in a folder in which everybody may replace it, unless only owners may', () => {
@@ -145,7 +145,7 @@ describe('a file that holds a secret', () => {
     symlinkSync(target, path)
     lchownSync(path, somebodyElse, somebodyElse)
     expect(refusal()).toContain(
-      `${path} belongs to another user (${somebodyElse}), who could put another file in its place. Where it is yours, run: chown -h 0 ${path}`,
+      `${path} belongs to another user (${somebodyElse}), who could put another file in its place. If it is yours, run: chown -h 0 ${path}`,
     )
   })
 

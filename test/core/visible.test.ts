@@ -21,6 +21,11 @@ test('line breaks, tabs, letters and emoji stay', () => {
   expect(visible('é\n\tñ 日本 👍 שלום')).toBe('é\n\tñ 日本 👍 שלום')
 })
 
+test('an emoji of several parts stays one', () => {
+  expect(visible('👩‍👩‍👧‍👦 👩🏽‍🚀 ❤️‍🔥')).toBe('👩‍👩‍👧‍👦 👩🏽‍🚀 ❤️‍🔥')
+  expect(visible('👩\u200da \u200d👩 👩\u200d')).toBe('👩\\u200da \\u200d👩 👩\\u200d')
+})
+
 test.each([...unseen, ...controls])('JSON says the same with an escape: %j', (character) => {
   const value = { [character]: `a${character}b` }
   const text = visibleJson(JSON.stringify(value))

@@ -127,7 +127,7 @@ describe('the dashboard under attack', () => {
       const text = await (await ask('GET', `/-/jobs?q=${encodeURIComponent(filled(filter))}`)).text()
       expect(text, filter).not.toContain('billing')
     }
-    for (const page of ['overview:1h', 'counts', 'queues', 'schedules', 'workers', 'activity']) {
+    for (const page of ['overview:1h', 'verdict', 'counts', 'queues', 'workflows', 'schedules', 'workers', 'activity']) {
       expect(await (await ask('GET', `/-/view?topic=${page}`)).text(), page).not.toMatch(/billing|digest/)
     }
     expect((await ask('GET', '/-/text?id={hidden}&part=payload')).status).toBe(404)

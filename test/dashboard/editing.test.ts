@@ -43,7 +43,7 @@ describe.skipIf(!hasBrowser)('what is changed in a browser', () => {
     page = operator.page
     await page.goto(server.dashboardUrl() ?? '')
     await page.getByRole('navigation', { name: 'Pages' }).waitFor()
-  }, 120_000)
+  })
   afterAll(async () => {
     await operator?.context.close()
     await server?.stop({ graceMs: 1_000 })

@@ -85,7 +85,11 @@ describe.each(Object.entries(hosts))('mounted in %s', (_, host) => {
     const { jobs, shown } = mounted()
     const origin = await host(shown)
     const job = await jobs.define('hello', async () => {}).dispatch({ large: 1 }, { delay: '1h' })
-    const page = await (await fetch(`${origin}${base}/jobs/${job.id}`)).text()
+    for (const path of ['', '/', '/jobs', `/jobs/${job.id}`]) {
+      expect((await fetch(`${origin}${base}${path}`)).status, path).toBe(401)
+      expect((await fetch(`${origin}${base}${path}`, { headers: { 'x-role': 'read' } })).status, path).toBe(200)
+    }
+    const page = await (await fetch(`${origin}${base}/jobs/${job.id}`, { headers: { 'x-role': 'read' } })).text()
     expect(page).toContain(`data-base="${base}"`)
     const script = /src="([^"]+main-[^"]+)"/.exec(page)?.[1] ?? ''
     const answer = await fetch(origin + script)
@@ -157,7 +161,7 @@ describe('a mounted dashboard', () => {
   test('answers with its page with and without a slash at the end: a host that takes the slash away would go round in circles', async () => {
     const { shown } = mounted()
     for (const path of [base, `${base}/`]) {
-      const answer = await shown.fetch(new Request(`http://localhost${path}`))
+      const answer = await shown.fetch(new Request(`http://localhost${path}`, { headers: { 'x-role': 'read' } }))
       expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining(`data-base="${base}"`)])
     }
   })
@@ -191,4 +195,13 @@ describe('a mounted dashboard', () => {
     )
     expect(told).toEqual([expect.objectContaining({ user: 'ada', what: 'POST /queues/default/pause' })])
   })
+})
+
+test.each(['null', '[]', '7', '"text"'])('what must be an object is refused if it is %s', async (body) => {
+  const { shown } = mounted()
+  for (const name of ['preview', 'explain-schedule', 'bulk', 'cancel-workflow', 'copy', 'schedule']) {
+    const headers = { ...own, 'x-role': 'operate' }
+    const answer = await shown.fetch(new Request(`http://localhost${base}/-/${name}`, { method: 'POST', headers, body }))
+    expect([name, answer.status]).toEqual([name, 400])
+  }
 })

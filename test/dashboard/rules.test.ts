@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { DurationHistogram } from '../../src/queue/statistics/duration-histogram.ts'
-import { everything } from '../../src/server/access/grant.ts'
+import { everything, Grant } from '../../src/server/access/grant.ts'
 import type { ViewDeps } from '../../src/server/dashboard/deps.ts'
 import { layoutOf } from '../../src/server/dashboard/page/components/graph-layout.ts'
 import { distance, momentOf, parseFilter, writeFilter } from '../../src/server/dashboard/shared/filter.ts'
 import { readJson, writeTree } from '../../src/server/dashboard/shared/json-tree.ts'
-import { normalMessage } from '../../src/server/dashboard/views/error-group.ts'
+import { normalMessage } from '../../src/server/dashboard/views/dead/error-key.ts'
 import { Redaction } from '../../src/server/dashboard/views/jobs/redaction.ts'
 import { queueList } from '../../src/server/dashboard/views/queues.ts'
 import { verdictOf } from '../../src/server/dashboard/views/verdict.ts'
@@ -34,6 +34,7 @@ describe('a filter', () => {
     ['attempts:many', 'attempts: is a number, perhaps after < or >, not "many"'],
     ['label:a', 'There is no filter "label:"'],
     ['job:', 'job: needs a value'],
+    ['tag:a\0b', 'cannot contain the character U+0000'],
   ])('%s is refused', (text, message) => {
     expect(parseFilter(text).problems?.[0]?.message).toContain(message)
   })
@@ -157,7 +158,7 @@ describe('a graph', () => {
 
 describe('the verdict', () => {
   const counts = { ready: 0, scheduled: 0, blocked: 0, running: 0, succeeded: 0, dead: 0, cancelled: 0, skipped: 0 }
-  const well = { now: 1_000_000, counts: [], paused: [], workers: [], schedules: [], recent: null, deadInHour: 0 }
+  const well = { now: 1_000_000, counts: [], paused: [], pausedJobs: [], workers: [], schedules: [], recent: null, deadInHour: 0 }
   const worker = {
     owner: 'a',
     host: 'a',
@@ -207,11 +208,35 @@ describe('the verdict', () => {
     expect(verdictOf({ ...well, ...facts })[0]?.text).toContain(text)
   })
 
-  test('leaves a paused queue alone', () => {
+  test('tells of many names without a handler together, with how many they are', () => {
+    const without = Array.from({ length: 10_000 }, (_, n) => {
+      return { queue: 'q', job: `entity/${n}`, counts: { ...counts, ready: n === 7 ? 5 : 1 }, oldestReadyAt: 0 }
+    })
+    const lines = verdictOf({ ...well, workers: [worker], counts: without }).filter(({ level }) => level === 'problem')
+    expect(lines.map(({ text }) => text)).toEqual([
+      '10,004 jobs of 10,000 names wait, and no worker has a handler for them: for example "entity/7" in the queue "q"',
+    ])
+  })
+
+  test('tells of the jobs that wait for long beside those that nobody can run, and how many queues are late', () => {
+    const late = (queue: string, job: string, oldestReadyAt: number) => {
+      return { queue, job, counts: { ...counts, ready: 1 }, oldestReadyAt }
+    }
+    const waiting = [late('mail', 'a', 100_000), late('other', 'unknown', 0), late('slow', 'a', 200_000)]
+    expect(verdictOf({ ...well, workers: [worker], counts: waiting }).map(({ text }) => text)).toEqual([
+      '1 job of "unknown" in the queue "other" waits, and no worker has a handler for it',
+      'The oldest job of the queue "mail" has been ready for 15 min; one more queue is late',
+    ])
+  })
+
+  test.each([
+    ['queue', { paused: ['q'] }],
+    ['job', { pausedJobs: ['a'] }],
+  ])('leaves a paused %s alone', (_, pausing) => {
     expect(
       verdictOf({
         ...well,
-        paused: ['q'],
+        ...pausing,
         counts: [{ queue: 'q', job: 'a', counts: { ...counts, ready: 3 }, oldestReadyAt: 0 }],
       }),
     ).toEqual([])
@@ -219,25 +244,31 @@ describe('the verdict', () => {
 })
 
 describe('the outlook of a queue', () => {
-  const listOf = async (ready: number, flow: { readonly in: number; readonly out: number }) => {
+  const listOf = async (ready: number, flow: { readonly in: number; readonly out: number }, grant = everything) => {
     const counts = { ready, scheduled: 0, blocked: 0, running: 3, succeeded: 0, dead: 0, cancelled: 0, skipped: 0 }
     const deps = {
       snapshots: { counts: async () => [{ queue: 'mail', job: 'send', counts }], paused: async () => [] },
       flows: { of: () => flow },
       service: { queue: { settings: { queueLimits: [] } } },
     }
-    const viewer = { user: null, grant: everything, canLogOut: false }
+    const viewer = { user: null, grant, canLogOut: false }
     const { queues } = await queueList(deps as unknown as ViewDeps, viewer)
-    return queues.map(({ growingBy, emptyInMs }) => ({ growingBy, emptyInMs }))
+    return queues.map(({ growingBy, emptyInMs, inRate, outRate }) => ({ growingBy, emptyInMs, inRate, outRate }))
   }
 
   test('is that it grows only where jobs wait', async () => {
-    expect(await listOf(10, { in: 180, out: 175 })).toEqual([{ growingBy: 5, emptyInMs: null }])
-    expect(await listOf(0, { in: 180, out: 175 })).toEqual([{ growingBy: null, emptyInMs: null }])
+    expect(await listOf(10, { in: 180, out: 175 })).toMatchObject([{ growingBy: 5, emptyInMs: null }])
+    expect(await listOf(0, { in: 180, out: 175 })).toMatchObject([{ growingBy: null, emptyInMs: null }])
   })
 
   test('is when it is empty', async () => {
-    expect(await listOf(10, { in: 100, out: 105 })).toEqual([{ growingBy: null, emptyInMs: 120_000 }])
+    expect(await listOf(10, { in: 100, out: 105 })).toMatchObject([{ growingBy: null, emptyInMs: 120_000 }])
+  })
+
+  test('is unknown to a viewer who may see only some of its jobs', async () => {
+    const unknown = { growingBy: null, emptyInMs: null, inRate: null, outRate: null }
+    expect(await listOf(10, { in: 180, out: 175 }, new Grant('read', { jobs: ['se*'] }))).toEqual([unknown])
+    expect(await listOf(10, { in: 180, out: 175 }, new Grant('read', { queues: ['mail'] }))).toMatchObject([{ inRate: 180 }])
   })
 })
 

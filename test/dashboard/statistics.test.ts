@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { type Treadle, treadle } from '../../dist/index.js'
 import { dashboard } from '../../dist/server/dashboard/index.js'
-import type { OverviewView } from '../../src/server/dashboard/shared/view.ts'
+import type { OverviewView } from '../../src/server/dashboard/shared/views/overview.ts'
 
 const headers = { 'sec-fetch-site': 'same-origin' }
 

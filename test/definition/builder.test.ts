@@ -71,6 +71,7 @@ describe('each word of a builder', () => {
     ['singleInstance(false)', (job) => job.singleInstance().singleInstance(false), { concurrency: null }],
     ['D18: idempotencyTtl', (job) => job.idempotencyTtl('1h'), { idempotencyTtlMs: 3_600_000 }],
     ['X16: keep', (job) => job.keep({ succeeded: 0, dead: '90d' }), { keep: { succeeded: 0, dead: 7_776_000_000 } }],
+    ['a keep that leaves one out', (job) => job.keep({ succeeded: undefined, dead: 0 } as never), { keep: { dead: 0 } }],
     ['D13: meta', (job) => job.meta({ tenant: 'acme' }), { meta: { tenant: 'acme' } }],
     ['D8: disable', (job) => job.disable(), { enabled: false }],
     ['D8: enabled', (job) => job.disable().enabled(), { enabled: true }],
@@ -124,6 +125,18 @@ describe('each word of a builder', () => {
 })
 
 describe('a definition with problems', () => {
+  it.each(['Good ', '', 'a\u0000b', 'x'.repeat(192)])(
+    'has no valid key: %j is refused at once, as nothing could correct it',
+    (key) => {
+      expect(() => build(key)).toThrow(
+        expect.objectContaining({
+          code: 'DEFINITION_INVALID',
+          message: expect.stringContaining(`Job ${JSON.stringify(key)}: a job name must`),
+        }),
+      )
+    },
+  )
+
   it('tells all of them at once', () => {
     const job = build('mail')
       .named('')

@@ -2,6 +2,7 @@ import { describe, expect, expectTypeOf, it } from 'vitest'
 import { z } from 'zod'
 import { treadle } from '../../src/app/treadle.ts'
 import type { JobContext } from '../../src/definition/context.ts'
+import { JobDefinition } from '../../src/definition/definition.ts'
 import type { Run } from '../../src/definition/dispatching/run.ts'
 
 // What is wrong here does not compile: `npm run check` reads this file, and an @ts-expect-error without an error is one itself.
@@ -114,6 +115,91 @@ describe('the types of a job', () => {
     await jobs.close()
   })
 
+  it('are those of the job that a draft names last', async () => {
+    const jobs = treadle('memory:')
+    class Report {
+      async handle({ kind }: { kind: 'daily' | 'weekly'; size?: [number, number] }) {
+        return kind
+      }
+    }
+    class Tick {
+      handle() {
+        return 7
+      }
+    }
+    const send = jobs.define('send', async ({ to }: Mail) => to)
+    expectTypeOf(await jobs.delay('1h').dispatch(send, mail)).toEqualTypeOf<Run<string>>()
+    expectTypeOf(await jobs.at(null).dispatch(Report, { kind: 'daily' })).toEqualTypeOf<Run<'daily' | 'weekly'>>()
+    expectTypeOf(await jobs.args(mail).dispatch(send)).toEqualTypeOf<Run<string>>()
+    expectTypeOf(
+      await jobs
+        .args({ kind: 'daily', size: [1, 2] })
+        .delay(1)
+        .dispatch(Report),
+    ).toEqualTypeOf<Run<'daily' | 'weekly'>>()
+    expectTypeOf(await jobs.delay('1h').dispatch(Tick)).toEqualTypeOf<Run<number>>()
+    expectTypeOf(await jobs.args(mail).dispatch(send.toDefinition())).toEqualTypeOf<Run<string>>()
+    await jobs.args({ of: 'any' }).dispatch('send')
+    const wrong = [
+      // @ts-expect-error: the payload is not optional
+      () => jobs.dispatch(Report),
+      // @ts-expect-error: nor behind a time
+      () => jobs.delay('1h').dispatch(send),
+      // @ts-expect-error: the subject is missing
+      () => jobs.delay('1h').dispatch(send, { to: 'ada@example.com' }),
+      // @ts-expect-error: no such kind
+      () => jobs.at(null).dispatch(Report, { kind: 'hourly' }),
+      // @ts-expect-error: the subject is missing in the payload that was given before
+      () => jobs.args({ to: 'ada@example.com' }).dispatch(send),
+      // @ts-expect-error: a kind is a text
+      () => jobs.args({ kind: 5 }).dispatch(Report),
+      // @ts-expect-error: a definition takes the same payload
+      () => jobs.args({ to: 'ada@example.com' }).dispatch(send.toDefinition()),
+    ]
+    expect(wrong).toHaveLength(7)
+    await jobs.close()
+  })
+
+  it('are those of the job of a stored schedule, which has one frequency', () => {
+    const jobs = treadle('memory:')
+    const { schedules } = jobs
+    const send = jobs.define('send', async (_: Mail) => {})
+    const tick = jobs.define('tick', async () => {})
+    const withArgs = jobs.define('with-args', async (_: Mail) => {}).args(mail)
+    const right = [
+      () => schedules.upsert('a', { job: send, payload: mail, cron: '@daily', timezone: 'Europe/Paris' }),
+      () => schedules.upsert('a', { job: tick, every: '1h' }),
+      () => schedules.upsert('a', { job: withArgs, repeat: 'DAILY' }),
+      () => schedules.upsert('a', { job: 'send', payload: 5, every: 1000 }),
+    ]
+    const wrong = [
+      // @ts-expect-error: the payload is not optional
+      () => schedules.upsert('a', { job: send, every: '1h' }),
+      // @ts-expect-error: the subject is missing
+      () => schedules.upsert('a', { job: send, payload: { to: 'ada@example.com' }, every: '1h' }),
+      // @ts-expect-error: no frequency
+      () => schedules.upsert('a', { job: send, payload: mail }),
+      // @ts-expect-error: two frequencies
+      () => schedules.upsert('a', { job: send, payload: mail, every: '1h', cron: '@daily' }),
+    ]
+    expect([right.length, wrong.length]).toEqual([4, 4])
+  })
+
+  it('of a child are those of its class', () => {
+    const jobs = treadle('memory:')
+    class Resize {
+      async handle({ width }: { width: number }) {
+        return width
+      }
+    }
+    const parent = jobs.define('parent', async (_: null, ctx) => {
+      expectTypeOf(await ctx.dispatchChild(Resize, { width: 5 })).toEqualTypeOf<Run<number>>()
+      // @ts-expect-error: the payload is not optional
+      await ctx.dispatchChild(Resize)
+    })
+    expect(parent.job).toBe('parent')
+  })
+
   it('come from a schema: its input for a dispatch, its output for the handler', () => {
     const jobs = treadle('memory:')
     const input = z.object({ at: z.string().transform((text) => new Date(text)), times: z.number().default(1) })
@@ -164,5 +250,60 @@ describe('the types of a job', () => {
     const wrong = () => elsewhere.dispatch({ to: 'ada@example.com' })
     expect(wrong).toBeTypeOf('function')
     await jobs.close()
+  })
+
+  it('of a definition made without a builder are those of its handler', async () => {
+    const jobs = treadle('memory:')
+    const made = new JobDefinition({ job: 'made', handler: async ({ to }: Mail) => to.length })
+    expectTypeOf(made).toEqualTypeOf<JobDefinition<Mail, number>>()
+    class Send {
+      readonly tone = 'polite'
+      static async handle({ to }: Mail) {
+        return to.length
+      }
+    }
+    expectTypeOf(new JobDefinition({ job: 'by class', handler: Send })).toEqualTypeOf<JobDefinition<Mail, number>>()
+    expectTypeOf(await jobs.dispatch(made.withQueue('mail'), mail)).toEqualTypeOf<Run<number>>()
+    // @ts-expect-error: the subject is missing
+    const wrong = () => jobs.dispatch(made, { to: 'ada@example.com' })
+    expect(wrong).toBeTypeOf('function')
+    await jobs.close()
+  })
+
+  it('of a child are those of its job, however it is given', () => {
+    const jobs = treadle('memory:')
+    const send = jobs.define('send', ({ to }: Mail) => to.length)
+    const given = new JobDefinition({ job: 'given', handler: ({ to }: Mail) => to.length })
+    class Static {
+      readonly tone = 'polite'
+      static handle({ to }: Mail) {
+        return to.length
+      }
+    }
+    class Instance {
+      async handle({ to }: Mail) {
+        return to.length
+      }
+    }
+    jobs.define('parent', async (_: null, ctx) => {
+      expectTypeOf(await ctx.dispatchChild(send, mail, { key: 'one' })).toEqualTypeOf<Run<number>>()
+      expectTypeOf(await ctx.dispatchChild(given, mail)).toEqualTypeOf<Run<number>>()
+      expectTypeOf(await ctx.dispatchChild(Static, mail)).toEqualTypeOf<Run<number>>()
+      expectTypeOf(await ctx.dispatchChild(Instance, mail)).toEqualTypeOf<Run<number>>()
+      expectTypeOf(await ctx.dispatchChild(given.withArgs(mail))).toEqualTypeOf<Run<number>>()
+      // @ts-expect-error: no payload
+      await ctx.dispatchChild(send)
+      // @ts-expect-error: the subject is missing
+      await ctx.dispatchChild(send, { to: 'ada@example.com' })
+      // @ts-expect-error: a mail has no colour
+      await ctx.dispatchChild(send, { ...mail, colour: 'red' })
+      // @ts-expect-error: the subject is missing
+      await ctx.dispatchChild(given, { to: 'ada@example.com' })
+      // @ts-expect-error: the subject is missing
+      await ctx.dispatchChild(Static, { to: 'ada@example.com' })
+      // @ts-expect-error: the subject is missing
+      await ctx.dispatchChild(Instance, { to: 'ada@example.com' })
+    })
+    expect(jobs.has('parent')).toBe(true)
   })
 })

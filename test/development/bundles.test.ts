@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createContext, runInContext } from 'node:vm'
 import { type BuildOptions, build } from 'esbuild'
+import ts from 'typescript'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -128,3 +129,62 @@ describe('a program for Node that has Treadle in its bundle', () => {
     return { status, out: stdout + (status === 0 ? '' : stderr) }
   }
 })
+
+test('minifiers that take a number after a backslash in a template for an octal escape find none', () => {
+  const found = built().flatMap(([path, text]) => octalLooks(path, text))
+  expect(found).toEqual([])
+  expect(octalLooks('x.js', 'String.raw`(a)\\1`')).toEqual(['x.js: `(a)\\1`'])
+})
+
+test('webpack leaves alone what is imported by a computed name: it would find none of it', () => {
+  const found = built().flatMap(([path, text]) => unmarkedImports(path, text))
+  expect(found).toEqual([])
+  expect(unmarkedImports('x.js', "import('a'); import(a); import(/* webpackIgnore: true */ a)")).toEqual(['x.js: import(a)'])
+})
+
+test('minifiers that take files copied by webpack for scripts find no await at their top level', () => {
+  const copied = built().filter(([path]) => path !== 'cli/main.js')
+  expect(copied.flatMap(([path, text]) => topLevelAwaits(path, text))).toEqual([])
+  expect(topLevelAwaits('x.js', 'if (a) await b(); async function f() { await c() }')).toEqual(['x.js: await b()'])
+})
+
+/** The built files, without those that the dashboard sends to browsers. */
+function built(): readonly (readonly [path: string, text: string])[] {
+  return readdirSync(join(root, 'dist'), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.js') && !path.includes('page'))
+    .map((path) => [path, readFileSync(join(root, 'dist', path), 'utf8')])
+}
+
+function octalLooks(path: string, text: string): readonly string[] {
+  if (!/\\\d/.test(text)) return []
+  return textsOf(path, text, (node) =>
+    ts.isTaggedTemplateExpression(node) && /(?<!\\)(?:\\\\)*\\(?:[1-9]|0\d)/.test(node.template.getText()) ? node.template : null,
+  )
+}
+
+function unmarkedImports(path: string, text: string): readonly string[] {
+  if (!text.includes('import(')) return []
+  return textsOf(path, text, (node) => {
+    if (!ts.isCallExpression(node) || node.expression.kind !== ts.SyntaxKind.ImportKeyword) return null
+    const [argument] = node.arguments
+    const isLiteral = argument !== undefined && ts.isStringLiteralLike(argument)
+    return isLiteral || node.getText().includes('webpackIgnore: true') ? null : node
+  })
+}
+
+function topLevelAwaits(path: string, text: string): readonly string[] {
+  return textsOf(path, text, (node) =>
+    ts.isAwaitExpression(node) && ts.findAncestor(node, ts.isFunctionLike) === undefined ? node : null,
+  )
+}
+
+function textsOf(path: string, text: string, find: (node: ts.Node) => ts.Node | null): readonly string[] {
+  const found: string[] = []
+  const look = (node: ts.Node) => {
+    const match = find(node)
+    if (match !== null) found.push(`${path}: ${match.getText()}`)
+    ts.forEachChild(node, look)
+  }
+  look(ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true))
+  return found
+}

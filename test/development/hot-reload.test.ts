@@ -41,6 +41,23 @@ test('a module that is imported again replaces the job that it defines, and says
   )
 })
 
+test('a class is the same job in each copy of its module', async () => {
+  const { out } = await outputOf({
+    'instance.mjs': instance,
+    'mail.mjs': `import { jobs } from './instance.mjs'
+      export class Mail { handle() { return new URL(import.meta.url).search } }
+      jobs.define(Mail).queue('post')`,
+    'main.mjs': `import { jobs } from './instance.mjs'
+      const before = await import('./mail.mjs?v=1')
+      const after = await import('./mail.mjs?v=2')
+      const runs = [await jobs.dispatch(before.Mail), await jobs.dispatch(after.Mail)]
+      await jobs.run()
+      console.log(await runs[0].result(), await runs[1].result(), jobs.definitions().length)
+      await jobs.close()`,
+  })
+  expect(out).toBe('?v=2 ?v=2 1')
+})
+
 test('so does a CommonJS module whose cache entry a reloader deletes', async () => {
   const { out, err } = await outputOf({
     'instance.cjs': `const { treadle } = require(LIBRARY)\nexports.jobs = treadle('memory:', { unsigned: true })`,

@@ -2,6 +2,18 @@ import type { Program } from '../../src/testing/differential/index.ts'
 
 /** Programs on which engines once disagreed, and what about. Paste the smallest program of a new difference here. */
 export const regressions: Readonly<Record<string, Program>> = {
+  'a job does not wait for another one in whose place it stands itself': {
+    operations: [
+      {
+        op: 'send',
+        jobs: [
+          { id: 1, unique: 0, waitsFor: [{ on: 2 }] },
+          { id: 2, unique: 0 },
+        ],
+      },
+      { op: 'lease' },
+    ],
+  },
   'a job that is put back waits for one that came after it had failed for want of it': {
     operations: [
       { op: 'send', jobs: [{ id: 9, waitsFor: [{ on: 11 }] }] },
@@ -268,6 +280,135 @@ export const regressions: Readonly<Record<string, Program>> = {
       { op: 'send', jobs: [{ id: 0, group: 0 }] },
       { op: 'cancel', id: 6 },
       { op: 'lease' },
+      { op: 'lease' },
+    ],
+  },
+  'how long a key is held that is not there': {
+    operations: [{ op: 'send', jobs: [{ until: 'ever' }, { id: 1, until: 5_000 }] }, { op: 'lease' }],
+  },
+  'two jobs with one id in one call, of which the first has a key that is taken': {
+    operations: [
+      { op: 'send', jobs: [{ id: 1, unique: 0 }] },
+      { op: 'send', jobs: [{ id: 2, unique: 0 }, { id: 2 }, { id: 2 }] },
+    ],
+  },
+  'two jobs with one id in one call, of which the first has a number that is taken': {
+    operations: [
+      { op: 'reserve' },
+      { op: 'send', jobs: [{ id: 1, number: 0 }] },
+      { op: 'send', jobs: [{ id: 2, number: 0 }, { id: 2, payload: 2 }, { id: 3 }] },
+      { op: 'send', jobs: [{ id: 4, number: 0, tags: [1] }, { id: 4 }] },
+    ],
+  },
+  'a job that waits for two envelopes, in whose place is one job': {
+    operations: [
+      {
+        op: 'send',
+        jobs: [
+          { id: 1, unique: 0 },
+          { id: 2, unique: 0 },
+          {
+            id: 3,
+            waitsFor: [
+              { on: 1, policy: 'rescue' },
+              { on: 2, policy: 'skip' },
+            ],
+          },
+        ],
+      },
+      { op: 'lease' },
+      { op: 'settle', leases: [{ id: 1, how: 'dead' }] },
+    ],
+  },
+  'a workflow whose jobs are on two pages is read once': {
+    operations: [
+      { op: 'send', jobs: [{}, { id: 1, root: 0 }, { id: 2, waitsFor: [{ on: 1 }] }, { id: 3, root: 0, queue: 1 }] },
+      { op: 'readUnits', limit: 1 },
+      { op: 'readUnits', limit: 2 },
+      { op: 'readUnits', limit: 2, queue: 1 },
+    ],
+  },
+  'a list of the members of a workflow with a tag': {
+    operations: [
+      { op: 'send', jobs: [{ root: 1 }, { id: 1, root: 1, tags: [0] }, { id: 2, tags: [0] }] },
+      { op: 'list', root: 1, tag: 0 },
+    ],
+  },
+  'a job that is here is not the job of an occurrence that another queue knows': {
+    operations: [
+      { op: 'enqueue', occurrences: [{ at: 500, job: { id: 1 } }] },
+      { op: 'send', jobs: [{ id: 2 }] },
+      { op: 'advance' },
+      {
+        op: 'learn',
+        facts: [
+          { kind: 'occurrence', at: 0, id: 1 },
+          { kind: 'occurrence', at: 1, id: 2 },
+          { kind: 'occurrence', at: 2, id: 3, outcome: 'dead' },
+        ],
+      },
+      { op: 'lease' },
+      { op: 'settle', leases: [{ id: 1 }, { id: 2 }] },
+    ],
+  },
+  'a group whose only ready job moves to another queue waits at the end': {
+    operations: [
+      { op: 'send', jobs: [{ group: 1 }] },
+      { op: 'moveAway' },
+      {
+        op: 'send',
+        jobs: [
+          { id: 1, group: 0 },
+          { id: 2, group: 1 },
+        ],
+      },
+      { op: 'lease', limit: 1 },
+    ],
+  },
+  'a job that runs again under another name and in another group is listed there': {
+    operations: [
+      { op: 'send', jobs: [{}] },
+      { op: 'lease' },
+      { op: 'settle', leases: [{ how: 'again', as: { name: 1, group: 0 } }] },
+      { op: 'list', name: 1 },
+      { op: 'list', name: 0 },
+      { op: 'list', group: 0 },
+    ],
+  },
+  'jobs of one call take turns in its order, although one of them waits for a job that is nowhere': {
+    operations: [
+      {
+        op: 'send',
+        jobs: [
+          { group: 0, waitsFor: [{ on: 9, policy: 'rescue' }] },
+          { id: 2, group: 1 },
+        ],
+      },
+      { op: 'lease' },
+    ],
+  },
+  'two jobs that once had one unique key move on one page': {
+    operations: [
+      { op: 'send', jobs: [{ unique: 0 }] },
+      { op: 'cancel' },
+      { op: 'send', jobs: [{ id: 1, unique: 0 }] },
+      { op: 'cancel', id: 1 },
+      { op: 'retry', ids: [0] },
+      { op: 'moveAway', limit: 5 },
+    ],
+  },
+  'whose turn it is among groups that have become equally busy in one claim': {
+    operations: [
+      { op: 'send', jobs: [{ group: 0, priority: 1 }] },
+      { op: 'lease' },
+      {
+        op: 'send',
+        jobs: [
+          { id: 1, group: 0, queue: 1 },
+          { id: 2, group: 1, queue: 1 },
+          { id: 3, group: 1, delay: -1_000 },
+        ],
+      },
       { op: 'lease' },
     ],
   },

@@ -1,7 +1,7 @@
 /**
  * The examples of a page of Markdown. What stands after the language of a fence says how it is run, and is not shown to readers:
  *
- *   file=PATH           the block is a file of the page's project: it is checked, and other blocks may use it
+ *   file=PATH           the block is a file of the page's project: it is checked, and other blocks may use it. Python is always one
  *   alone               it is run in a process of its own, whose exit code counts
  *   stop-after="TEXT"   it works until it is told to stop: Ctrl-C once it has printed this, and it must end well
  *   exit=N              it ends with this code in place of 0
@@ -16,7 +16,7 @@
 export interface Block {
   readonly page: string
   readonly line: number
-  readonly language: 'ts' | 'js' | 'sh'
+  readonly language: 'ts' | 'js' | 'sh' | 'python'
   readonly settings: Readonly<Record<string, string>>
   readonly code: string
   /** What it prints; null where the page does not say. */
@@ -78,7 +78,7 @@ function settingsOf(info: string): Readonly<Record<string, string>> {
 }
 
 function isRunnable(language: string): language is Block['language'] {
-  return ['ts', 'js', 'sh'].includes(language)
+  return ['ts', 'js', 'sh', 'python'].includes(language)
 }
 
 function expectOutput(blocks: Block[], { text, line }: { readonly text: string; readonly line: number }): void {
@@ -88,6 +88,7 @@ function expectOutput(blocks: Block[], { text, line }: { readonly text: string; 
 }
 
 function withSetup(part: { readonly language: string; readonly text: string }, setup: { ts: string; sh: string }): string {
+  if (part.language === 'python') return part.text
   if (part.language === 'sh') return setup.sh === '' ? part.text : `${setup.sh}\n${part.text}`
   return /\bfrom 'treadle(\/\w+)?'/.test(part.text) || setup.ts === '' ? part.text : `${setup.ts}\n${part.text}`
 }

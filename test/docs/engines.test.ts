@@ -35,7 +35,10 @@ function rendered(): string {
   const names = Object.keys(engines)
   return `${[
     '# Engines',
-    'What each engine can do, group by group, as the [conformance suite](testing.md#testing-a-backend-of-your-own) tests it on the real server. This page is made from the gaps that the tests declare: `npx vitest run test/docs/engines.test.ts -u` writes it again.',
+    'Which engine to choose, and what each of them can do.',
+    choice,
+    '## What each engine can do',
+    'Group by group, as the [conformance suite](testing.md#testing-a-backend-of-your-own) tests it on the real server. This part is generated from the gaps that the tests declare: `npx vitest run test/docs/engines.test.ts -u` writes it again.',
     table(
       ['', ...names],
       groups.map((group) => [group, ...names.map((name) => cell(group, engines[name] as Gaps))]),
@@ -44,6 +47,26 @@ function rendered(): string {
     ...names.flatMap((name) => reasons(name, engines[name] as Gaps)),
   ].join('\n\n')}\n`
 }
+
+const choice = `
+| your situation | engine |
+|---|---|
+| You are starting, or everything runs on one machine | **SQLite**: a file and no server, with every commit on disk. Your own tables may be [in the same file](transactions.md#on-a-sqlite-file). [Move](moving.md) when one machine is not enough |
+| Your application has a PostgreSQL, MySQL or MariaDB server | [**that server**](databases.md): jobs join your transactions and your backups |
+| You have Redis or Valkey, and no tables that jobs must commit with | [**Redis**](redis.md), with \`appendfsync always\` if no job may be lost when the machine crashes |
+| You have to use Beanstalkd or Azure Service Bus | [**the broker**](beanstalkd.md), with a [coordination store](beanstalkd.md#a-coordination-store-beside-the-broker) unless plain jobs are enough |
+| Tests, or work that may be lost with the process | **\`memory:\`**, or \`sync:\` to run each job where it is dispatched |
+
+| | SQLite | PostgreSQL | MySQL, MariaDB | Redis, Valkey | brokers |
+|---|---|---|---|---|---|
+| several machines | no | yes | yes | yes | yes |
+| an acknowledged job survives a power failure | yes | yes | yes | with \`appendfsync always\` | depends on the broker |
+| jobs in your own transactions | yes | yes | yes | no | no |
+| wakes idle workers of other programs | yes | yes | no, they poll | yes | yes |
+| schedules, workflows, limits, unique keys, lists | yes | yes | yes | yes | with a coordination store |
+| package to install | none | \`pg\` | \`mysql2\` | \`ioredis\` | none, or \`@azure/service-bus\` |
+
+The API, the command line and the guarantees are the same on all of them, so this decision can be changed later.`.trim()
 
 function cell(group: string, gaps: Gaps): string {
   const titles = titlesOf(group)

@@ -21,7 +21,15 @@ const odd: readonly (readonly [RegExp, string])[] = [
   [/\bleaves? (?:it|them|the \w+) away\b/i, 'omit'],
   [/\bmend(?:s|ed|ing)?\b(?!\()/i, 'fix'],
   [/\b(?:is|are|was|were|be) said\b/i, 'is set, is given'],
-  [/\b(?:begin|begins|begun|began|made|makes?|starts?) anew\b/i, 'again'],
+  [/\b(?:begin|begins|begun|began|made|makes?|starts?|started) anew\b/i, 'again'],
+  [/\bwhat runs goes on\b/i, 'running jobs continue'],
+  [/\b(?:make|makes|made) up for\b/i, 'catch up'],
+  [/\bsigns? of life\b/i, 'heartbeat'],
+  [/\bfor ever\b/i, 'forever'],
+  [/\bnobody (?:was there|knows|saw|caught)\b/i, 'no scheduler was running, is unknown, was missed, uncaught'],
+  [/\b(?:what|where) (?:became|becomes) of\b/i, 'what happened to, the outcome of'],
+  [/\bthe (?:work|job|handler) gave\b(?! up)/i, 'returned'],
+  [/\bwhere (?:none|nobody|no one)\b/i, 'if no …'],
   [/\ball the same\b/i, 'anyway'],
   [/\bprint only trouble\b/i, 'only print errors and warnings'],
   [/\bby whomever\b/i, 'by any program'],
@@ -67,6 +75,7 @@ describe('plain English', () => {
   test('finds odd phrases where they are', () => {
     expect(oddities('It never was, or so many jobs are told apart')).toHaveLength(4)
     expect(oddities('Run as many workers as you like')).toEqual([])
+    expect(oddities('What runs goes on; missed runs are not made up for')).toHaveLength(2)
   })
 
   const pages = [

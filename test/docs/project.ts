@@ -81,6 +81,10 @@ export class DocsProject {
     for (const block of blocks) {
       mkdirSync(dirname(this.#fileOf(block)), { recursive: true })
       if (block.language === 'sh') continue
+      if (block.language === 'python') {
+        writeFileSync(this.#fileOf(block), block.code)
+        continue
+      }
       files.set(this.#fileOf(block), block)
       writeFileSync(this.#fileOf(block), /^(import|export)\b/m.test(block.code) ? block.code : `${block.code}\nexport {}`)
     }

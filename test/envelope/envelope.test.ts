@@ -215,6 +215,7 @@ describe('a key ring', () => {
     ['with a limit that is no list', [{ ...firstKey, queues: 'mail' as never }], 'queues must be a list'],
     ['with a limit to nothing', [{ ...firstKey, jobs: [] }], 'jobs must be a list of at least one'],
     ['with a limit that a key file cannot hold', [{ ...firstKey, jobs: ['a b'] }], 'without spaces'],
+    ['with a misspelt limit', [{ ...firstKey, queue: ['mail'] } as never], 'unknown member "queue", did you mean "queues"?'],
     ['with one id twice', [firstKey, { ...secondKey, id: firstKey.id }], 'the same id'],
   ])('%s is refused', (_, given, message) => {
     expect(() => ring(...given)).toThrow(
@@ -283,7 +284,13 @@ describe('a key ring', () => {
 
   it('never shows a secret in what it refuses', () => {
     const secret = 'hunter2'
-    expect(() => ring({ id: 'a', secret })).toThrow(expect.not.objectContaining({ message: expect.stringContaining(secret) }))
+    for (const key of [
+      { id: 'a', secret },
+      { id: secret, secret: 'a' },
+      { id: `${secret} of more words`, secret: 'a-secret-that-is-long-enough' },
+    ]) {
+      expect(() => ring(key)).toThrow(expect.not.objectContaining({ message: expect.stringContaining(secret) }))
+    }
   })
 })
 

@@ -2,11 +2,13 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
   chmodSync,
+  chownSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -14,9 +16,9 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { identityStart } from '../../src/envelope/envelope.ts'
-import { keyFileText, keyRingFromFile, newKey, readKeyFile } from '../../src/envelope/keys/key-file.ts'
+import { existingKeys, keyFileText, keyRingFromFile, newKey, readKeyFile, replaceKeys } from '../../src/envelope/keys/key-file.ts'
 import { KeyRing } from '../../src/envelope/keys/key-ring.ts'
 
 const isPosix = process.platform !== 'win32'
@@ -27,6 +29,15 @@ function writePrivate(file: string, text: string): void {
 
 function identityOf({ job, queue }: { job: string; queue: string }): string {
   return identityStart('1') + JSON.stringify([job, job, queue, 0, 0, null, false, null, null]).slice(1)
+}
+
+function thrownBy(act: () => unknown): Error | undefined {
+  try {
+    act()
+  } catch (thrown) {
+    return thrown as Error
+  }
+  return undefined
 }
 
 let folder: string
@@ -55,7 +66,7 @@ describe('a key file', () => {
   })
 
   it('holds several keys for a rotation, the one that signs first', () => {
-    writePrivate(path, '# rotated\nnew a-new-secret-long-enough\r\n\n  old an-old-secret-long-enough  \n')
+    writePrivate(path, '# rotated\n  # indented\nnew a-new-secret-long-enough\r\n\n  old an-old-secret-long-enough  \n')
     const keys = keyRingFromFile(path)
     expect(keys.sign('[]', '{}')).toMatch(/^new\./)
     keys.verify('[]', '{}', new KeyRing([{ id: 'old', secret: 'an-old-secret-long-enough' }]).sign('[]', '{}'))
@@ -70,10 +81,17 @@ describe('a key file', () => {
     ['limits a key to nothing', 'k1 a-secret-that-is-long-enough queues=\n'],
     ['limits a key twice', 'k1 a-secret-that-is-long-enough queues=a queues=b\n'],
     ['has a secret that is too short', 'k1 short\n'],
+    ['lacks the id', 'a-secret-that-is-long-enough-and-is-not-told k1\n'],
+    ['has an id of odd characters', '$a-secret-that-is-long-enough k1\n'],
     ['names a key twice', 'k1 a-secret-that-is-long-enough\nk1 another-that-is-long-enough\n'],
   ])('that %s is refused and left as it is', (_, text) => {
     writePrivate(path, text)
-    expect(() => keyRingFromFile(path).ready()).toThrow(expect.objectContaining({ code: 'KEY_INVALID' }))
+    for (const use of [() => keyRingFromFile(path).ready(), () => readKeyFile(path)]) {
+      const refusal = thrownBy(use)
+      expect(refusal).toMatchObject({ code: 'KEY_INVALID', message: expect.stringContaining(path) })
+      for (const word of text.split(/\s+/).filter((word) => /^\$?an?-|^an/.test(word)))
+        expect(refusal?.message).not.toContain(word)
+    }
     expect(readFileSync(path, 'utf8')).toBe(text)
   })
 
@@ -124,6 +142,33 @@ describe('a key file', () => {
       expect.objectContaining({ code: 'KEY_INVALID', message: expect.stringContaining(`chmod go-w ${folder}`) }),
     )
     expect(readdirSync(folder)).toEqual([])
+  })
+
+  it.runIf(isPosix && process.geteuid?.() === 0)('still belongs to its user after root has changed it', () => {
+    writePrivate(path, keyFileText([newKey()]))
+    chownSync(path, 54_321, 54_322)
+    vi.stubEnv('SUDO_UID', '54321')
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const before = existingKeys(path)
+    replaceKeys(path, before, [...before, newKey()])
+    expect(statSync(path)).toMatchObject({ uid: 54_321, gid: 54_322 })
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+    expect(existingKeys(path)).toHaveLength(2)
+  })
+
+  it('is changed by one program at a time, and never by one that has not seen the last change', () => {
+    writePrivate(path, keyFileText([newKey()]))
+    const before = existingKeys(path)
+    const after = [...before, newKey()]
+    const lock = `${realpathSync(path)}.lock`
+    writePrivate(lock, '')
+    const refusal = expect.objectContaining({ code: 'KEY_INVALID', message: expect.stringContaining(`delete ${lock}`) })
+    expect(() => replaceKeys(path, before, after)).toThrow(refusal)
+    rmSync(lock)
+    replaceKeys(path, before, after)
+    expect(() => replaceKeys(path, before, [...before, newKey()])).toThrow('changed by another program')
+    expect(existingKeys(path)).toEqual(after)
+    expect(readdirSync(folder)).toEqual(['jobs.db.key'])
   })
 
   it('in a folder that is not there is named, with what to do', () => {

@@ -13,6 +13,13 @@ interface Shown {
 const attacks = 'test/forging/forged-jobs.test.ts'
 const shownByAttack = (...titles: readonly string[]): Shown => ({ file: attacks, titles })
 
+const results = (...titles: readonly string[]): Shown => ({ file: 'test/execution/forged-results.test.ts', titles })
+const kinds: Shown = { file: 'test/envelope/result-seal.test.ts', titles: ['is not to be taken for one of another kind'] }
+const schedules: Shown = {
+  file: 'test/forging/forged-schedules.test.ts',
+  titles: ['is not followed without a signature, nor under the key of another one'],
+}
+
 /** Every place that makes a signature, or has one made. One that is new belongs here, with a test. (Engines and their rules have no keys.) */
 const places: Readonly<Record<string, Readonly<Record<string, Shown>>>> = {
   reseal: {
@@ -70,22 +77,39 @@ const places: Readonly<Record<string, Readonly<Record<string, Shown>>>> = {
     'src/app/dispatching/sealing.ts': { file: 'test/app/dispatch.test.ts', titles: ['signs what the worker will need'] },
   },
   sign: { 'src/envelope/envelope.ts': { file: 'test/envelope/envelope.test.ts', titles: ['opens as what was sealed'] } },
+  sealResult: { 'src/execution/end/sealing.ts': results('a changed one is refused before the handler is called') },
+  sealOnce: { 'src/execution/end/sealing.ts': results('a result under an idempotency key is not taken over when it was forged') },
+  sealLateDependency: {
+    'src/app/dispatching/sealing.ts': results('nor does it where the one that waits was told so, or was made ready'),
+  },
+  sealSchedule: { 'src/app/schedules/schedules.ts': schedules },
+  signText: { 'src/envelope/result-seal.ts': kinds, 'src/envelope/schedule-seal.ts': schedules },
 }
 
-const calls: Readonly<Record<string, RegExp>> = {
-  reseal: /(?<!function )\breseal\(/,
-  'sealed|amend|change': /\b(?:jobs|this)\.(?:sealed|amend|change)\(/,
-  sealJob: /(?<!function )\bsealJob\(/,
-  sealEnvelope: /(?<!function )\bsealEnvelope\(/,
-  stamp: /(?<![\w.]|function )stamp\(/,
-  sign: /\.sign\(/,
+const words = ['reseal', 'sealJob', 'sealEnvelope', 'stamp', 'sealResult', 'sealOnce', 'sealSchedule', 'sealLateDependency'].join(
+  '|',
+)
+
+const envelopes = String.raw`'[./\w-]*\/envelope(?:\/[\w-]+)*\.ts'`
+
+/** Every mention counts, also in an import: a function that is renamed, passed on or kept in a variable is called as well. */
+const mentions: Readonly<Record<string, RegExp>> = {
+  ...Object.fromEntries(Object.keys(places).map((word) => [word, new RegExp(String.raw`(?<!function )\b${word}\b`)])),
+  'sealed|amend|change': /(?<!store)(?:\.|\[')(?:sealed|amend|change)\b/,
+  // Engines call other things a stamp.
+  stamp: new RegExp(String.raw`\bimport \{[^}]*\bstamp\b[^}]*\} from ${envelopes}|(?<![\w.]|function )stamp\((?=stampOf)`),
+  signText: /\??\.signText\b|\[['"`]signText['"`]\]/,
+  sign: /\bkeys\??\.sign\b|\[['"`]sign['"`]\]/,
 }
 
-describe.each(Object.keys(places))('who calls %s', (word) => {
+/** Where the words of `WireQueue` mean its methods. */
+const homes: Readonly<Record<string, RegExp>> = { 'sealed|amend|change': /^src\/server\/bedrock\/(?!connections\/)/ }
+
+describe.each(Object.keys(places))('who names %s', (word) => {
   const shown = places[word] as Readonly<Record<string, Shown>>
 
   test('is known, and nobody else does', () => {
-    const found = callers(calls[word] as RegExp).filter((file) => !/^src\/(engines|queue)\//.test(file))
+    const found = naming(mentions[word] as RegExp).filter((file) => (homes[word] ?? notOfEngines).test(file))
     expect(found).toEqual(Object.keys(shown).sort())
   })
 
@@ -95,20 +119,48 @@ describe.each(Object.keys(places))('who calls %s', (word) => {
   })
 })
 
-test('an envelope counts as verified only where it was', () => {
-  expect(callers(/new OpenedEnvelope\(/)).toEqual(['src/envelope/envelope.ts'])
-  expect(callers(/export (?:default )?(?:abstract )?class OpenedEnvelope|as Opened\b/)).toEqual([])
+const notOfEngines = /^src\/(?!engines\/|queue\/)/
+
+test('what signs is imported by its name, so that the lists above are complete', () => {
+  const disguised = new RegExp(
+    String.raw`\* (?:as \w+ )?from ${envelopes}|\bimport\(${envelopes}\)|\bexport \{[^}]*\b(?:${words})\b[^}]*\} from`,
+  )
+  expect(naming(disguised)).toEqual([])
+  expect("import * as all from '../envelope/reseal.ts'").toMatch(disguised)
+  expect("export { reseal } from './reseal.ts'").toMatch(disguised)
 })
 
-function callers(call: RegExp): readonly string[] {
+test.each([
+  ['reseal', "import { reseal as again } from './reseal.ts'"],
+  ['reseal', "import {\n  type Kept,\n  reseal,\n} from './reseal.ts'"],
+  ['reseal', 'const make = deps.reseal'],
+  ['sealed|amend|change', 'await wire.amend(job, {})'],
+  ['sealed|amend|change', "await wire['sealed'](record, {})"],
+  ['stamp', "import { stamp as made } from '../envelope/envelope.ts'"],
+  ['signText', 'deps.keys?.signText(text, job)'],
+  ['sign', 'keys?.sign(identity, payload)'],
+])('%s is found in: %s', (word, source) => {
+  expect(source).toMatch(mentions[word] as RegExp)
+})
+
+test('an envelope counts as verified only where it was', () => {
+  expect(naming(/new OpenedEnvelope\(/)).toEqual(['src/envelope/envelope.ts'])
+  expect(naming(/export (?:default )?(?:abstract )?class OpenedEnvelope|as Opened\b/)).toEqual([])
+})
+
+/** The files whose code, without its comments, matches. */
+function naming(what: RegExp): readonly string[] {
   return sources(join(root, 'src'))
-    .filter((file) =>
-      readFileSync(file, 'utf8')
-        .split('\n')
-        .some((line) => !/^\s*(?:\*|\/\/|\/\*)/.test(line) && call.test(line)),
-    )
+    .filter((file) => what.test(codeOf(readFileSync(file, 'utf8'))))
     .map((file) => relative(root, file))
     .sort()
+}
+
+function codeOf(text: string): string {
+  return text
+    .split('\n')
+    .filter((line) => !/^\s*(?:\*|\/\/|\/\*)/.test(line))
+    .join('\n')
 }
 
 function sources(folder: string): readonly string[] {

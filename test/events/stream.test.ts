@@ -190,6 +190,35 @@ it('the payload and the error of an encrypted job do not travel in the open, and
   expect(texts).not.toContain('4111')
 })
 
+it('of an encrypted job only an error is said to be one, and only where there is one', async () => {
+  await using place = twoPrograms({ signingKey: 'k'.repeat(32), encrypt: true })
+  const { worker, other } = place
+  worker
+    .define('pay', (_: { card: string }) => {
+      throw new Error('card 4111 was refused')
+    })
+    .retries(0)
+  const events = other.events({ types: ['job:dispatched', 'job:dead'], include: ['payload'], decrypt: false })
+  await events.listening
+  await worker.dispatch('pay', { card: '4111' })
+  await worker.run()
+  const [dispatched, dead] = await take(events, 2)
+  expect(dispatched).not.toHaveProperty('error')
+  expect(dead).toMatchObject({ error: { message: 'encrypted (default)' } })
+  expect(JSON.stringify([dispatched, dead])).not.toContain('4111')
+})
+
+it('what somebody has written in the place of an event is passed over', async () => {
+  await using place = twoPrograms({ signingKey: 'k'.repeat(32) })
+  const { other, backend } = place
+  const events = other.events()
+  await events.listening
+  const whole = { type: 'job:dead', at: 1, process: 'a:1', id: 'x', job: 'pay', queue: 'default' }
+  const forged = [7, null, {}, { type: 'job:dead' }, { ...whole, at: 1e300 }, { ...whole, secret: 7 }, { ...whole, secret: null }]
+  await backend.store.events?.append([{ events: forged.length, dropped: 0, text: JSON.stringify(forged) }])
+  expect(await take(events, 2)).toMatchObject([whole, whole])
+})
+
 it('a payload that is too large for an event is left out of it', async () => {
   await using place = twoPrograms()
   const { worker, other } = place

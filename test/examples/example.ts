@@ -147,7 +147,7 @@ export async function freePort(): Promise<number> {
 
 /** Not what was installed or built in it. */
 function isSource(path: string): boolean {
-  return !/[/\\](node_modules|dist|build|generated|\.next|\.react-router)$/.test(path)
+  return !/[/\\](node_modules|dist|build|generated|\.next|\.nuxt|\.output|\.react-router)$/.test(path)
 }
 
 function collected(child: ChildProcess): () => string {

@@ -67,7 +67,7 @@ describe('a job that is delivered at most once', () => {
     await Promise.all([stopping, working])
     const { state, reason, errors } = await record(run)
     expect([state, reason]).toEqual(['dead', 'interrupted'])
-    expect(errors[0]?.message).toMatch(/must not be begun twice/)
+    expect(errors[0]?.message).toMatch(/must not start twice/)
   })
 
   it('goes back when it was called off before its handler was called', async () => {

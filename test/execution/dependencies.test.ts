@@ -157,7 +157,7 @@ describe('X6, O10: a scheduled run that depends on another job', () => {
     vi.spyOn(all.backend.store.schedules, 'occurrences').mockRejectedValueOnce(new Error('the disk is gone'))
     expect(await all.jobs.run(withoutScheduler)).toMatchObject({ snoozed: 1 })
     expect(await all.record(run)).toMatchObject({ state: 'scheduled', attempts: 0 })
-    expect(all.log).toEqual([expect.stringContaining('could not be looked up: the disk is gone; trying again')])
+    expect(all.log).toEqual([expect.stringContaining('could not be read: the disk is gone; trying again')])
   })
 })
 

@@ -112,9 +112,14 @@ describe('filters', () => {
     const run = await job.dispatch({ urgent: false })
     expect(await jobs.run()).toMatchObject({ skipped: 1, succeeded: 0, dead: 0 })
     expect(called).toEqual([])
-    expect(await record(run)).toMatchObject({ state: 'skipped', attempts: 0, reason: 'a when() filter said no', errors: [] })
+    expect(await record(run)).toMatchObject({
+      state: 'skipped',
+      attempts: 0,
+      reason: 'a when() filter returned false',
+      errors: [],
+    })
     expect(happened).toEqual([
-      { name: 'job:skipped', event: expect.objectContaining({ id: run.id, why: 'a when() filter said no' }) },
+      { name: 'job:skipped', event: expect.objectContaining({ id: run.id, why: 'a when() filter returned false' }) },
     ])
   })
 

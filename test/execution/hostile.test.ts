@@ -51,7 +51,7 @@ describe('what never ends', () => {
       await clock.advance(20_000)
       expect(await passing).toMatchObject({ succeeded: 1 })
       expect(await record(run)).toMatchObject({ state: 'succeeded', result: '7' })
-      expect(log.join()).toContain('a hook failed: it did not end within 10000 ms')
+      expect(log.join()).toContain('a hook failed: it did not end within 10s')
     },
   )
 })

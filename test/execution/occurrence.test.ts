@@ -343,7 +343,7 @@ describe('a database that does not answer', () => {
     neighbours.mockRejectedValueOnce(new Error('the disk is gone'))
     expect(await all.jobs.run(withoutScheduler)).toMatchObject({ snoozed: 1 })
     expect(await all.record(run)).toMatchObject({ state: 'scheduled', attempts: 0, runAt: midnight + second })
-    expect(all.log).toEqual([expect.stringContaining('could not be looked up: the disk is gone; trying again')])
+    expect(all.log).toEqual([expect.stringContaining('could not be read: the disk is gone; trying again')])
     await all.clock.advance(second)
     await all.jobs.run(withoutScheduler)
     expect(await all.record(run)).toMatchObject({ state: 'succeeded', attempts: 1 })

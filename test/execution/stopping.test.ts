@@ -209,7 +209,7 @@ describe('snooze', () => {
     const run = await job.dispatch()
     expect(await jobs.run()).toMatchObject({ snoozed: 1, dead: 0 })
     expect(await record(run)).toMatchObject({ state: 'scheduled', attempts: 0, errors: [] })
-    expect(log).toEqual([`warn [poll ${run.id}] the run was left by ctx.snooze(), and threw this behind it: could not poll`])
+    expect(log).toEqual([`warn [poll ${run.id}] the run ended with ctx.snooze(), and the handler then threw: could not poll`])
   })
 
   it('does not hold where the handler goes on behind it until its time is over', async () => {

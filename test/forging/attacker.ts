@@ -10,6 +10,8 @@ export interface Attacker {
   /** Makes a job claimable that waits for others. */
   release(id: string): Promise<void>
   deleteJob(id: string): Promise<void>
+  /** Writes the counter of the numbers of jobs: the next one. */
+  forgeCounter(next: string): Promise<void>
   /** Gives the unique key of one job to another one. */
   moveKey(from: string, to: string): Promise<void>
   /** Writes columns of all stored schedules, and has everybody read them again. */

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { attackedQueue, engines } from './attacked-queue.ts'
+import { type AttackedQueue, attackedQueue, engines } from './attacked-queue.ts'
+
+type Ask = Awaited<ReturnType<AttackedQueue['bedrock']>>['ask']
 
 const claim = { jobs: [{ job: 'mail', concurrency: null }], queues: null, limit: 1, leaseMs: 1_000, owner: 'w' }
 
@@ -19,6 +21,23 @@ describe.each(engines)('numbers that somebody writes into a row of %s', (engine)
       { state: 'dead', reason: 'rejected', errors: [{ code: 'ENVELOPE_MALFORMED' }] },
     ])
   })
+
+  test.each(['0', '1', '-5', '9007199254740991', '9223372036854775807'])(
+    'a counter of job numbers that says %s costs no job that was acknowledged',
+    async (next) => {
+      const queue = await attackedQueue(engine)
+      const create = async (ask: Ask, data: number) => (await ask('CreateJob', { name: 'mail', data: { data } })).json.jobID
+      const first = await queue.bedrock()
+      expect([await create(first.ask, 1), await create(first.ask, 2)]).toEqual([1, 2])
+      await queue.attacker.forgeCounter(next)
+      const second = await queue.bedrock()
+      const made = [await create(second.ask, 3), await create(first.ask, 4), await create(second.ask, 5)]
+      const { json } = await second.ask('CreateJobs', { jobs: [{ name: 'mail', data: { data: 6 } }] })
+      const numbers = [1, 2, ...made, ...json.jobIDs]
+      const told = await Promise.all(numbers.map(async (jobID) => (await second.ask('QueryJob', { jobID })).json.data))
+      expect(told).toEqual([1, 2, 3, 4, 5, 6].map((data) => ({ data })))
+    },
+  )
 
   test('the most attempts that can be written keep no other job from being claimed', async () => {
     const queue = await attackedQueue(engine)

@@ -1,3 +1,4 @@
+import { bodyIn } from '../../src/engines/redis/units/stored-text.ts'
 import type { rawClient } from '../backends/redis-ground.ts'
 import type { Attacker, Columns } from './attacker.ts'
 
@@ -23,8 +24,10 @@ export interface RedisAttacker extends Attacker {
 
 export function redisAttacker(client: Client, prefix: string): RedisAttacker {
   const key = (name: string) => `${prefix}${name}`
-  const listIn = async (table: string, id: string, otherwise = '[]') =>
-    JSON.parse((await client.hget(key(table), id)) ?? otherwise) as Value[]
+  const listIn = async (table: string, id: string, otherwise: string) => {
+    const text = (await client.hget(key(table), id)) ?? otherwise
+    return table === 'b' ? [...bodyIn(text)] : (JSON.parse(text) as Value[])
+  }
   const headOf = async (id: string) => {
     const [line = '', rest = ''] = ((await client.hget(key('h'), id)) ?? '').split('\n')
     return { line: line.split('|'), rest: JSON.parse(rest) as Value[] }
@@ -45,7 +48,7 @@ export function redisAttacker(client: Client, prefix: string): RedisAttacker {
   const forgeList = async (table: string, id: string, places: typeof bodyOf, columns: Columns, otherwise: string) => {
     const meant = Object.entries(columns).filter(([column]) => column in places)
     if (meant.length === 0) return
-    const list = await listIn(table, id, otherwise)
+    const list: Value[] = await listIn(table, id, otherwise)
     for (const [column, value] of meant) list[places[column] as number] = value
     await client.hset(key(table), id, JSON.stringify(list))
   }
@@ -82,6 +85,7 @@ export function redisAttacker(client: Client, prefix: string): RedisAttacker {
     deleteJob: async (id) => {
       for (const table of ['h', 'b', 'x', 'p']) await client.hdel(key(table), id)
     },
+    forgeCounter: async (next) => void (await client.hset(key('meta'), 'numbers', next)),
     moveKey: async (from, to) => {
       const [holder, taker] = [await headOf(from), await headOf(to)]
       const [index, uniqueKey, until] = holder.rest.slice(7, 10)

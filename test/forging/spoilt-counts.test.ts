@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { attackedQueue, attackedSqlQueue, engines } from './attacked-queue.ts'
+import { attackedQueue, attackedSqlQueue, engines, sqlEngines } from './attacked-queue.ts'
 
 describe.each(engines)('a time that is none, of a job that waits for a worker on %s', (engine) => {
   test.each([-1, 8.64e15 + 1])('%d: the ages of queues can still be shown', async (time) => {
@@ -66,3 +66,95 @@ test.each(["'abc'", '0.5', '99999', "x'31'"])(
     for (const run of runs.slice(1)) expect((await queue.record(run)).state).toBe('succeeded')
   },
 )
+
+describe.each(sqlEngines)('counts and sizes on %s that are too large for their sums', (engine) => {
+  const [largest, least] = ['9223372036854775807', '-9223372036854775807']
+
+  test.each([largest, least])('%s: counts can be shown and the others run', async (jobs) => {
+    const queue = await attackedSqlQueue(engine)
+    const job = queue.jobs.define('mail', async () => {})
+    await job.dispatch({})
+    await queue.jobs.run()
+    await queue.attacker.sql(`UPDATE {counts} SET jobs = ${jobs}`)
+    const sound = await job.dispatch({})
+    await queue.jobs.run()
+    expect((await queue.record(sound)).state).toBe('succeeded')
+    const { url } = await queue.http()
+    const answers = await Promise.all(['stats', 'queues', 'jobs?job=mail'].map((path) => fetch(`${url}/api/v1/${path}`)))
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
+    for (const { counts } of await queue.backend.store.counts())
+      for (const count of Object.values(counts)) expect(Number.isFinite(count)).toBe(true)
+  })
+
+  test('of the log of one job keep no other job from logging', async () => {
+    const queue = await attackedSqlQueue(engine)
+    const job = queue.jobs
+      .define('mail', async (_: unknown, { log, attempt }) => {
+        log(`attempt ${attempt}`)
+        if (attempt === 1) throw new Error('no')
+      })
+      .retries(1, { strategy: 'none' })
+    const [forged, sound] = [await job.dispatch({}), await job.dispatch({})]
+    await queue.jobs.run({ limit: 2 })
+    await queue.attacker.sql(`UPDATE {logs} SET last_line = 2147483647, bytes = 2147483647 WHERE job_id = '${forged.id}'`)
+    await queue.jobs.run()
+    expect((await queue.jobs.logs(sound.id)).lines.map(({ message }) => message)).toEqual(['attempt 1', 'attempt 2'])
+  })
+})
+
+describe.each(sqlEngines)('turns of groups on %s that no queue comes to', (engine) => {
+  test.each(['9223372036854775807', '-9223372036854775807'])('%s: jobs of groups are still stored and run', async (turn) => {
+    const queue = await attackedSqlQueue(engine)
+    const job = queue.jobs.define('mail', async (_: string) => {}).group((owner) => owner, { concurrency: 1 })
+    const waiting = await job.dispatch('ada')
+    for (const table of ['lanes', 'groups']) await queue.attacker.sql(`UPDATE {${table}} SET turn = ${turn}`)
+    const runs = [waiting, await job.dispatch('ada'), await job.dispatch('grace')]
+    await queue.jobs.run()
+    for (const run of runs) expect((await queue.record(run)).state).toBe('succeeded')
+  })
+})
+
+describe.each(sqlEngines)('numbers on %s that no queue gives', (engine) => {
+  test('a lane keeps no other job of its name from being shown or run', async () => {
+    const queue = await attackedSqlQueue(engine)
+    const job = queue.jobs.define('mail', async () => {})
+    await job.dispatch({})
+    await queue.attacker.sql('UPDATE {lanes} SET lane = -9223372036854775808')
+    const other = queue.jobs.define('other', async () => {})
+    const sound = await other.dispatch({})
+    await queue.jobs.run()
+    expect((await queue.record(sound)).state).toBe('succeeded')
+    const { url } = await queue.http()
+    const paths = ['jobs?job=mail', 'jobs?queue=default', 'jobs', 'stats', 'queues']
+    const answers = await Promise.all(paths.map((path) => fetch(`${url}/api/v1/${path}`)))
+    expect(answers.map(({ status }) => status)).toEqual(paths.map(() => 200))
+  })
+
+  test.each(['9223372036854775807', '-9223372036854775807'])('schedules with revision %s are still changed', async (revision) => {
+    const queue = await attackedSqlQueue(engine)
+    queue.jobs.define('mail', async () => {})
+    await queue.jobs.schedules.upsert('own', { job: 'mail', payload: {}, every: '1h' })
+    for (const table of ['schedules', 'schedule_revision'])
+      await queue.attacker.sql(`UPDATE {${table}} SET revision = ${revision}`)
+    await queue.jobs.schedules.upsert('other', { job: 'mail', payload: {}, every: '1h' })
+    await queue.jobs.schedules.upsert('own', { job: 'mail', payload: {}, every: '2h' })
+    const changes = await queue.backend.store.schedules.changes(0, 10)
+    expect(changes.changed.map(({ name }) => name).sort()).toEqual(['stored:other', 'stored:own'])
+    const next = await queue.backend.store.schedules.changes(changes.revision, 10)
+    expect(next.changed).toEqual([])
+  })
+})
+
+test.each(sqlEngines)('times of schedules on %s that are none do not keep schedules from being shown', async (engine) => {
+  const queue = await attackedSqlQueue(engine)
+  queue.jobs.define('mail', async () => {})
+  await queue.jobs.schedules.upsert('own', { job: 'mail', payload: {}, every: '1h' })
+  await queue.jobs.run()
+  const { url } = await queue.http()
+  for (const time of ['9007199254740991', '-1']) {
+    await queue.attacker.sql(`UPDATE {schedules} SET since = ${time}`)
+    await queue.attacker.sql(`UPDATE {occurrences} SET at = ${time}`)
+    const answers = await Promise.all(['schedules', 'schedules/own', 'stats'].map((path) => fetch(`${url}/api/v1/${path}`)))
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
+  }
+})

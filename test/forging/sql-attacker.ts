@@ -25,6 +25,7 @@ export function sqlAttacker(backend: WholeBackend, sql: (statement: string) => P
       await backend.store.sweep({ part: 'waits', limit: 1_000 })
     },
     deleteJob: (id) => sql(`DELETE FROM {jobs} WHERE id = '${id}'`),
+    forgeCounter: (next) => sql(`UPDATE {numbers} SET next = ${next}`),
     moveKey: async (from, to) => {
       // What finds the holder of a key is a digest of it.
       const columns = ['unique_key', 'unique_until', 'held_key']

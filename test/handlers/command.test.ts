@@ -82,6 +82,10 @@ describe('a command job is not tried again', () => {
 })
 
 test('making a command job refuses bad arguments and unknown options', () => {
+  const separate = () => command('/bin/echo' as never, ['hi'] as never)
+  expect(separate).toThrow(
+    expect.objectContaining({ code: 'HANDLER_INVALID', message: expect.stringContaining('a list of texts') }),
+  )
   expect(() => command([])).toThrow(expect.objectContaining({ code: 'HANDLER_INVALID' }))
   expect(() => command(['x.js'], { cmd: '/' } as never)).toThrow(expect.objectContaining({ code: 'CONFIG_INVALID' }))
 })

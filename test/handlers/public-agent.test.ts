@@ -14,6 +14,7 @@ describe('A24: an address', () => {
     ['of the link, as metadata services are', ['169.254.169.254', 'fe80::1', 'fe80::1%eth0', '::ffff:169.254.169.254']],
     ['of many hosts', ['224.0.0.1', '255.255.255.255', 'ff02::1']],
     ['that stands for an IPv4 one', ['64:ff9b::7f00:1', '2002:7f00:1::', '2001:0:1::1', '::ffff:0:7f00:1', '::a00:1']],
+    ['that is none', ['127.0.0.1%lo', 'localhost', '']],
     ['that is reserved', ['240.0.0.1', '192.0.2.1', '198.18.0.1', '2001:db8::1', '100::1', '4000::1', '5f00::1']],
   ])('is refused when it is one %s', (_kind, addresses) => {
     expect(addresses.filter((address) => addressProblem(address) === undefined)).toEqual([])

@@ -43,7 +43,7 @@ describe.each(['thread', 'process'] as const)('a handler in a %s', (kind) => {
     await jobs.run()
     expect(await record(run)).toMatchObject({ state: 'succeeded' })
     expect(log).toHaveLength(10_000)
-    expect(log.at(-1)).toContain('what follows is left out')
+    expect(log.at(-1)).toContain('further lines are dropped')
   })
 
   test('may receive anything', async () => {

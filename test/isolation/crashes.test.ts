@@ -8,8 +8,8 @@ const crashes: readonly (readonly [kind: IsolateKind, job: string, message: RegE
   ['process', 'allocates', /^The process that ran job "process allocates" ran out of memory \(its limit is 32 MB\)/],
   ['thread', 'exits', /^The thread that ran job "thread exits" exited with code 3/],
   ['process', 'exits', /^The process that ran job "process exits" exited with code 3/],
-  ['thread', 'rejects', /nobody caught this: loose end/],
-  ['process', 'rejects', /nobody caught this: loose end/],
+  ['thread', 'rejects', /an uncaught error: loose end/],
+  ['process', 'rejects', /an uncaught error: loose end/],
   ['process', 'aborts', /was ended by SIGABRT/],
   ['process', 'faults', /was ended by SIGSEGV/],
 ]

@@ -52,7 +52,7 @@ describe.each(['thread', 'process'] as const)('in a %s', (kind) => {
     const runs = [await snoozesQuietly!.dispatch('returns'), await snoozesQuietly!.dispatch('throws')]
     expect(await jobs.run({ concurrency: 1 })).toMatchObject({ snoozed: 2, succeeded: 0, dead: 0 })
     for (const run of runs) expect(await record(run)).toMatchObject({ state: 'scheduled', attempts: 0 })
-    expect(log).toEqual([expect.stringContaining('the run was left by ctx.snooze(), and threw this behind it: could not poll')])
+    expect(log).toEqual([expect.stringContaining('the run ended with ctx.snooze(), and the handler then threw: could not poll')])
   })
 
   test('a handler may have children, and wait for them', async () => {

@@ -1,6 +1,6 @@
 import { type JobRecord, type Run, type Treadle, type TreadleEvents, type TreadleOptions, treadle } from 'treadle'
 import { onTestFinished } from 'vitest'
-import { loggerInto } from '../world.ts'
+import { loggerInto, nextLook } from '../world.ts'
 
 export interface IsolatingProgram {
   readonly jobs: Treadle
@@ -22,9 +22,9 @@ export function isolatingProgram(options: TreadleOptions = {}): IsolatingProgram
   onTestFinished(() => jobs.close())
   const record = async ({ id }: Pick<Run, 'id'>) => (await (await jobs.store()).get(id)) as JobRecord
   const finish = async (run: Pick<Run, 'id'>) => {
-    while ((await record(run)).finishedAt === null) {
+    for (let looks = 0; (await record(run)).finishedAt === null; looks++) {
       await jobs.run()
-      await new Promise((resolve) => setImmediate(resolve))
+      await nextLook(looks)
     }
     return record(run)
   }

@@ -34,6 +34,28 @@ describe.each(['thread', 'process'] as const)('a handler in a %s', (kind) => {
     })
   })
 
+  test('makes a child by its class, whatever its key is, and none by a changed copy, which only exists there', async () => {
+    const run = await defineJobs(jobs, kind).namesItsChild!.dispatch()
+    await jobs.run()
+    const parent = await (await jobs.store()).get(run.id)
+    expect(JSON.parse(String(parent?.result))).toMatchObject({
+      job: `${kind} halves`,
+      code: 'DEFINITION_INVALID',
+      message: expect.stringContaining('{ queue: '),
+    })
+  })
+
+  test('does not end before a call that it has not waited for, and fails with it', async () => {
+    const { forgetsItsChild } = defineJobs(jobs, kind)
+    const made = await forgetsItsChild!.dispatch(4)
+    await jobs.run()
+    expect(await (await jobs.store()).links(made.id)).toMatchObject([{ kind: 'child', state: 'succeeded' }])
+    const refused = await forgetsItsChild!.dispatch(2_000_000)
+    await jobs.run()
+    const errors = [{ code: 'PAYLOAD_TOO_LARGE' }]
+    expect(await (await jobs.store()).get(refused.id)).toMatchObject({ state: 'dead', errors })
+  })
+
   test('leaves its run to wait for its children, and finds them when it comes back', async () => {
     const run = await defineJobs(jobs, kind).sums!.dispatch()
     expect(await jobs.run()).toMatchObject({ waiting: 1, succeeded: 2 })

@@ -152,6 +152,59 @@ describe('what a job logs', () => {
     expect((await other({ unsigned: true }).jobs.logs(run.id)).lines).toMatchObject([{ message: '1 line: encrypted (default)' }])
   })
 
+  test('never fails the job, whatever it is given', async () => {
+    const { jobs } = world()
+    const throwing = () => {
+      throw new Error('no')
+    }
+    const traps = new Proxy({}, { get: throwing, ownKeys: throwing, getPrototypeOf: throwing })
+    const { proxy: revoked, revoke } = Proxy.revocable({}, {})
+    revoke()
+    const broken = Object.defineProperty(new Error('x'), 'message', { get: throwing })
+    const odd: readonly object[] = [
+      traps,
+      revoked,
+      broken,
+      {
+        get field() {
+          return throwing()
+        },
+      },
+      { toString: throwing },
+    ]
+    const run = await jobs
+      .define('mail', (_, { log, logger }) => {
+        for (const each of odd) {
+          log(each)
+          log('with fields', each as Record<string, unknown>)
+          log(each, each as never)
+          logger.child(each as Record<string, unknown>).info('of a child')
+        }
+        return 'done'
+      })
+      .dispatch()
+    await jobs.run()
+    expect(await run.result()).toBe('done')
+    const { lines } = await jobs.logs(run.id)
+    expect(lines).toHaveLength(4 * odd.length)
+    expect(lines.filter(({ message }) => message === 'with fields')).toHaveLength(odd.length)
+  })
+
+  test('that somebody has changed in the database is said to be unreadable', async () => {
+    const { jobs, backend } = world()
+    const run = await jobs.define('mail', (_, { log }) => log('sent')).dispatch()
+    await jobs.run()
+    const forged = [[1e300, 'info', 'no time'], [1, 'loud', 'no level'], [1, 'info', 7], null].map((line) =>
+      JSON.stringify([line]),
+    )
+    for (const text of [...forged, '{}', '[']) {
+      await backend.store.logs?.append([{ id: run.id, attempt: 1, lines: 1, dropped: 0, text }], { lines: 100, bytes: 10_000 })
+    }
+    const { lines } = await jobs.logs(run.id)
+    expect(lines.map(({ message }) => message)).toEqual(['sent', ...Array.from({ length: 6 }, () => '1 line: cannot be read')])
+    for (const { at } of lines) expect(() => new Date(at).toISOString()).not.toThrow()
+  })
+
   test('is gone with the job', async () => {
     const { jobs, clock } = world({ keep: { succeeded: '1h' } })
     const run = await jobs.define('mail', (_, { log }) => log('sent')).dispatch()
@@ -214,13 +267,46 @@ describe('a real logger', () => {
     })
     const logger = winston.createLogger({ level: 'debug', transports: [new winston.transports.Stream({ stream: sink })] })
     const { jobs } = world({ logger })
-    const run = await jobs.define('mail', (_, { logger }) => logger.warn({ to: 'ada' }, 'is slow')).dispatch()
-    await jobs.run()
-    expect(written.find(({ message }) => message === 'is slow')).toMatchObject({
-      job: 'mail',
-      jobId: run.id,
-      to: 'ada',
-      level: 'warn',
+    const mail = jobs.define('mail', (_, { logger }) => {
+      logger.warn({ to: 'ada' }, 'is slow')
+      logger.child({ host: 'mx' }).error(new RangeError('no room for token=hunter2'), 'refused')
     })
+    const run = await mail.dispatch()
+    await jobs.run()
+    const job = { job: 'mail', jobId: run.id }
+    expect(written.find(({ message }) => message === 'is slow')).toMatchObject({ ...job, to: 'ada', level: 'warn' })
+    const refused = JSON.parse(JSON.stringify(written.find(({ message }) => message === 'refused')))
+    const err = {
+      name: 'RangeError',
+      message: expect.stringContaining('no room for'),
+      stack: expect.stringContaining('job-logs.test.ts'),
+    }
+    expect(refused).toMatchObject({ ...job, host: 'mx', level: 'error', err })
+    expect(JSON.stringify(refused)).not.toContain('hunter2')
+  })
+
+  test('gets no passwords in fields, and errors as errors; what has none is passed on as it is', async () => {
+    const seen: unknown[] = []
+    const logger = { debug() {}, info: (_: string, fields?: unknown) => void seen.push(fields), warn() {}, error() {} }
+    const { jobs } = world({ logger })
+    const refused = new RangeError('postgres://me:hunter2@host/db refused', { cause: new Error('token=hunter2') })
+    const address = new URL('http://host/')
+    const sound = { list: [1, { deep: 'x' }], address }
+    await jobs
+      .define('mail', (_, ctx) => {
+        ctx.logger.info('fields', { password: 'hunter2', nested: [{ url: 'redis://me:hunter2@host' }], address })
+        ctx.logger.info(refused, 'could not connect')
+        ctx.logger.info('sound', { sound })
+      })
+      .dispatch()
+    await jobs.run()
+    const [fields, failed, untouched] = seen as [Record<string, unknown>, { err: Error }, { sound: unknown }]
+    expect(fields).toMatchObject({ password: '***', nested: [{ url: 'redis://me:***@host' }] })
+    expect(fields.address).toBe(address)
+    expect(failed.err).toBeInstanceOf(RangeError)
+    expect([failed.err.message, (failed.err.cause as Error).message]).toEqual(['postgres://me:***@host/db refused', 'token=***'])
+    expect(failed.err.stack).not.toContain('hunter2')
+    expect(refused.message).toContain('hunter2')
+    expect(untouched.sound).toBe(sound)
   })
 })

@@ -98,6 +98,25 @@ describe('a worker that is a program', () => {
     expect(await server.endOf(server.add('Job', { n: 1 }))).toMatchObject(end)
   })
 
+  test('fails its job if the server refuses the data that it ended with, and not the end itself', async () => {
+    const { server, events } = await managing({ Job: `echo '{"much":1}'` })
+    const tooLarge = { code: 402, text: 'Malformed data' }
+    const { refusals } = server
+    refusals.push(tooLarge)
+    expect(await server.endOf(server.add('Job', { n: 1 }))).toMatchObject({
+      how: 'failjob',
+      data: { n: 1, error: 'the server refuses the data that it ended with: 402 Malformed data' },
+    })
+    refusals.push(tooLarge, tooLarge)
+    expect(await server.endOf(server.add('Job', { n: 2 }))).toMatchObject({ how: 'failjob', data: undefined })
+    refusals.push({ code: 405, text: 'Can only retry/finish RUNNING and RUNQUEUED jobs' })
+    const lost = server.add('Job')
+    await until(() => refusals.length === 0)
+    await server.endOf(server.add('Job'))
+    expect(server.ended.has(lost)).toBe(false)
+    expect(events.filter(({ event }) => event === 'job:failed')).toHaveLength(2)
+  })
+
   test('sees the environment that it is given, and PATH without one', async () => {
     const script = 'echo "{\\"path\\":\\"$PATH\\",\\"secret\\":\\"$SECRET\\"}"'
     const usual = await managing({ Job: script })

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openMemory } from '../../src/engines/memory/index.ts'
 import { exportJobs, importJobs } from '../../src/moving/index.ts'
 import { Bench, times } from '../../src/testing/conformance/bench.ts'
+import { waitsFor } from '../../src/testing/conformance/workflows/links.ts'
 import { ManualClock } from '../../src/testing/manual-clock.ts'
 import { scratchFolder } from '../processes/database.ts'
 
@@ -39,11 +40,11 @@ function withLine(line: number, text: string): readonly string[] {
 describe('a file that is not as it was written is refused, with the number of the line', () => {
   const last = () => lines.length
   const broken: Readonly<Record<string, () => readonly [path: string, line: number, why: RegExp]>> = {
-    'a cut line': () => [written(withLine(4, lines[3]!.slice(0, 60))), 4, /not JSON, or was cut/],
+    'a cut line': () => [written(withLine(4, lines[3]!.slice(0, 60))), 4, /not JSON, or is truncated/],
     garbage: () => [written(withLine(3, '\u0000\u0001 no json')), 3, /not JSON/],
-    'something else that is JSON': () => [written(withLine(3, '{"other":1}')), 3, /none of job, workflow/],
-    'a name that every object has': () => [written(withLine(3, '{"__proto__":1}')), 3, /none of job, workflow/],
-    'the name of a method': () => [written(withLine(3, '{"constructor":{}}')), 3, /none of job, workflow/],
+    'something else that is JSON': () => [written(withLine(3, '{"other":1}')), 3, /not one of job, workflow/],
+    'a name that every object has': () => [written(withLine(3, '{"__proto__":1}')), 3, /not one of job, workflow/],
+    'the name of a method': () => [written(withLine(3, '{"constructor":{}}')), 3, /not one of job, workflow/],
     'a job without an id': () => [written(withLine(4, '{"job":{}}')), 4, /job\.id is missing or wrong/],
     'a job that runs': () => [written(withLine(4, lines[3]!.replace('"ready"', '"running"'))), 4, /job\.state/],
     'a newer version': () => [written(withLine(1, lines[0]!.replace('"version":1', '"version":2'))), 1, /version 2/],
@@ -52,12 +53,12 @@ describe('a file that is not as it was written is refused, with the number of th
     'a job that stands there twice': () => [
       written([...lines.slice(0, 4), lines[3]!, ...lines.slice(4)]),
       5,
-      /stands in the file twice/,
+      /is in the file twice/,
     ],
     'a line that is missing': () => [written(lines.filter((_, index) => index !== 3)), last() - 1, /there should be 5 jobs/],
     'an end that is missing': () => [written(lines.slice(0, -1)), last() - 1, /without its last line/],
     'a last line without its line feed': () => [written(lines, ''), last(), /no line feed/],
-    'something behind the end': () => [written([...lines, lines[3]!]), last() + 1, /behind the end/],
+    'something behind the end': () => [written([...lines, lines[3]!]), last() + 1, /after the last one/],
   }
 
   test.for(Object.entries(broken))('%s', async ([, make]) => {
@@ -77,6 +78,15 @@ test('a file is imported once, also when its jobs have ended', async () => {
   await target.settle(...(await target.claim()).map((lease) => target.done(lease)))
   expect(await importJobs({ from: path, to: target.backend })).toMatchObject({ jobs: 5, refused: [] })
   await target.assertNothingClaimable()
+})
+
+test('a workflow of more jobs than are read at once is in the file once', async () => {
+  const [bench, target] = [queue(), queue()]
+  const ids = times(1_200, () => bench.newId())
+  await bench.send(...ids.map((id) => ({ id, links: waitsFor([], 'fail', { root: 'batch' }) })))
+  const path = folder.file('workflow.jsonl')
+  expect(await exportJobs({ from: bench.backend, to: path })).toMatchObject({ jobs: 1_200, leftOut: 0, isComplete: true })
+  expect(await importJobs({ from: path, to: target.backend })).toMatchObject({ jobs: 1_200, refused: [], isComplete: true })
 })
 
 test('jobs that the target has already are told with their lines', async () => {

@@ -25,8 +25,11 @@ describe('a worker whose handler blocks the event loop for many leases', () => {
     expect(idle.lines).toEqual(['working'])
     expect(blocked.lines.filter((line) => line.startsWith('lost'))).toEqual([])
     expect(row()).toMatchObject({ state: 4, attempts: 1, rescues: 0, result: String(blocked.pid) })
-    await blocked.line('said the event loop stood still')
-    expect(blocked.lines.find((line) => line.startsWith('said'))).toMatch(/because of block \(.*\.isolate\('thread'\)/)
+    await blocked.line('said the event loop was blocked')
+    // A process that was given next to no processor time in those seconds may have been stopped, for all that it knows.
+    expect(blocked.lines.find((line) => line.startsWith('said'))).toMatch(
+      /because of block \(.*\.isolate\('thread'\)|ended meanwhile: block$/,
+    )
     await ended([blocked, idle])
   })
 

@@ -42,7 +42,7 @@ describe.each(['sqlite', 'postgres'] as const)('on %s', (engine) => {
     expect(instants).toEqual(expected)
     expect(instants.length).toBeGreaterThanOrEqual(7)
     expect(stored.every(({ schedule: name }) => name === 'stored:often')).toBe(true)
-  }, 120_000)
+  })
 })
 
 /** One of them has stored the occurrence of this instant, or one behind it. */

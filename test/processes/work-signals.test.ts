@@ -62,6 +62,32 @@ describe('treadle work that gets a SIGTERM', () => {
     expect(project.rows().map(({ state }) => state)).toEqual(['succeeded', 'succeeded'])
     expect(faultsOf(project.database)).toEqual([])
   })
+
+  test('a third time gives back the job of a handler that heeds nothing', async () => {
+    const project = new SupervisedProject()
+    await project.send('finishes')
+    const worker = project.start(['work', '--lease', '10m'])
+    await project.begun(1)
+    worker.child.kill('SIGTERM')
+    await worker.says('stopping')
+    worker.child.kill('SIGTERM')
+    await worker.says('aborting')
+    worker.child.kill('SIGTERM')
+    expect(await worker.ended).toMatchObject({ code: 130, out: expect.stringContaining('finishes') })
+    expect(project.rows()).toMatchObject([{ state: 'ready', attempts: 0, rescues: 0 }])
+  })
+
+  test('after a SIGHUP aborts, as two of one kind do', async () => {
+    const project = new SupervisedProject()
+    await project.send('heeds')
+    const worker = project.start(['work', '--lease', '10m'])
+    await project.begun(1)
+    worker.child.kill('SIGHUP')
+    await worker.says('stopping')
+    worker.child.kill('SIGTERM')
+    expect(await worker.ended).toMatchObject({ code: 130, err: expect.not.stringContaining('did not answer') })
+    expect(project.rows()).toMatchObject([{ state: 'ready', attempts: 0, rescues: 0 }])
+  })
 })
 
 describe('treadle work that is killed', () => {

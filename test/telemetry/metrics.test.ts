@@ -30,6 +30,9 @@ describe('the metrics of a program', () => {
     expect(sampleOf(metrics, 'treadle_jobs_started_total', pair)).toBe(dispatched)
     expect(sampleOf(metrics, 'treadle_jobs_ended_total', { ...pair, outcome: 'succeeded' })).toBe(dispatched)
     expect(sampleOf(metrics, 'treadle_jobs_ended_total', { queue: 'mail', job: 'failing', outcome: 'dead' })).toBe(1)
+    // Alerts ask for the increase of these, and Prometheus sees none in a counter that begins above 0.
+    for (const outcome of ['retried', 'dead'])
+      expect(sampleOf(metrics, 'treadle_jobs_ended_total', { ...pair, outcome }), outcome).toBe(0)
     expect(sampleOf(metrics, 'treadle_job_wait_seconds_sum', { queue: 'mail', job: 'failing' })).toBe(4)
     expect(sampleOf(metrics, 'treadle_job_run_seconds_count', pair)).toBe(dispatched)
     expect(sampleOf(metrics, 'treadle_job_settle_seconds_count', pair)).toBe(dispatched)

@@ -33,6 +33,7 @@ export async function failuresIn(group: string, breakIt: Broken): Promise<readon
       watch: (wake) => backend.watch(wake),
       store: backend.store,
       coordination: backend.coordination,
+      ...(backend.patterns !== undefined && { patterns: backend.patterns }),
       [Symbol.asyncDispose]: () => backend[Symbol.asyncDispose](),
     }
     return { ...whole, ...breakIt(backend) }

@@ -49,6 +49,33 @@ describe('what was dispatched', () => {
   })
 })
 
+describe('a class', () => {
+  class SendReport {
+    handle({ month }: { month: number }) {
+      return month
+    }
+  }
+
+  test('is the job that it handles, under whatever key', async () => {
+    const sendEmail = defineMail()
+    await sendEmail.dispatch({ to: 'ada' })
+    await assertNotDispatched(jobs, SendReport)
+    await expect(assertDispatched(jobs, SendReport)).rejects.toThrow('"SendReport" was not dispatched')
+    jobs.define('reports/monthly', SendReport)
+    await jobs.dispatch(SendReport, { month: 5 })
+    await assertDispatched(jobs, SendReport, ({ month }) => month === 5)
+    expect(await dispatched(jobs, SendReport)).toMatchObject([{ job: 'reports/monthly' }])
+    await assertDispatched(jobs, sendEmail.toDefinition(), ({ to }) => to === 'ada')
+    jobs.define('reports/yearly', SendReport)
+    await expect(dispatched(jobs, SendReport)).rejects.toThrow('several jobs (reports/monthly, reports/yearly)')
+  })
+
+  test('or a definition is named, and anything else is refused', async () => {
+    await expect(dispatched(jobs, {} as never)).rejects.toMatchObject({ code: 'JOB_UNKNOWN' })
+    await expect(dispatched(jobs, (() => {}) as never)).rejects.toMatchObject({ code: 'JOB_UNKNOWN' })
+  })
+})
+
 describe('an assertion that a job was dispatched', () => {
   test('gives the jobs that fit', async () => {
     const sendEmail = defineMail()

@@ -12,6 +12,21 @@ describe('a handler that is run inline', () => {
     expect(await (await jobs.store()).list({ limit: 1 })).toEqual([])
   })
 
+  test('may be a class or a definition', async () => {
+    class Double {
+      handle({ n }: { n: number }) {
+        return n * 2
+      }
+    }
+    expect(await runInline(Double, { n: 21 })).toBe(42)
+    const add = jobs.define('add-one', ({ n }: { n: number }) => n + 1).toDefinition()
+    expect(await runInline(add, { n: 41 })).toBe(42)
+    // @ts-expect-error: the class takes a payload
+    const wrong = () => runInline(Double)
+    expect(wrong).toBeTypeOf('function')
+    await expect(runInline('add-one' as never)).rejects.toMatchObject({ code: 'JOB_UNKNOWN' })
+  })
+
   test('throws the very error that the handler threw, whether it would be retried or not', async () => {
     const error = new Error('no')
     const failing = jobs.define('failing', () => Promise.reject(error))
@@ -76,7 +91,7 @@ describe('a handler that is run inline', () => {
 
   test('that a filter leaves out, or that snoozes, throws what happened', async () => {
     const filtered = jobs.define('filtered', () => {}).when(() => false)
-    await expect(runInline(filtered)).rejects.toThrow('"filtered" is skipped: a when() filter said no')
+    await expect(runInline(filtered)).rejects.toThrow('"filtered" is skipped: a when() filter returned false')
     const sleepy = jobs.define('sleepy', (_: null, ctx) => ctx.snooze('5m'))
     await expect(runInline(sleepy, null)).rejects.toThrow('"sleepy" was snoozed for 5m')
   })

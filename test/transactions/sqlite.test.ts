@@ -1,9 +1,11 @@
+import { BetterSQLiteSession } from 'drizzle-orm/better-sqlite3/session'
+import { BaseSQLiteDatabase, SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
 import { type SqliteConnection, type Treadle, treadle } from 'treadle'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { connect, faultsOf, query, rowsIn, scratchFolder } from '../processes/database.ts'
 import { eventually } from '../processes/program.ts'
-import { clientsOf } from './sqlite-clients.ts'
+import { clientsOf, type OpenFile } from './sqlite-clients.ts'
 
 const folder = scratchFolder()
 const closing: (() => unknown)[] = []
@@ -245,6 +247,40 @@ describe.each(clients)('a transaction of %s on the file of the queue', (_, open)
     expect(await readyOf(jobs)).toBe(610)
     expect((await jobs.run({ concurrency: 50 })).succeeded).toBe(610)
     expect(faultsOf(path)).toEqual([])
+  })
+})
+
+describe('a transaction of Drizzle on a SQLite file', () => {
+  /** As `drizzle(client)` of drizzle-orm/better-sqlite3 does, which imports the driver by its name. */
+  function drizzleOn(client: OpenFile) {
+    const dialect = new SQLiteSyncDialect()
+    const session = new BetterSQLiteSession(client as never, dialect, undefined)
+    return Object.assign(new BaseSQLiteDatabase('sync', dialect, session as never, undefined), { $client: client })
+  }
+
+  it('is joined through the file that Drizzle uses, and a rollback leaves nothing', async () => {
+    const path = folder.file(`${++files}.db`)
+    const jobs = treadle(`sqlite:${path}`)
+    await jobs.open()
+    const client = clients.find(([name]) => name === 'better-sqlite3')?.[1](path) as OpenFile
+    closing.push(
+      () => jobs.close(),
+      () => client.close(),
+    )
+    const db = drizzleOn(client)
+    const mail = jobs.define('mail', async (n: number) => n)
+    const place = (n: number, isPaid: boolean) =>
+      db.transaction(
+        (tx) => {
+          expect(() => mail.in(tx as never).dispatch(n)).toThrow(/pass the open file, which is db\.\$client/)
+          mail.in(db.$client).dispatch(n)
+          if (!isPaid) tx.rollback()
+        },
+        { behavior: 'immediate' },
+      )
+    place(1, true)
+    expect(() => place(2, false)).toThrow('Rollback')
+    expect(await jobs.run()).toMatchObject({ succeeded: 1 })
   })
 })
 

@@ -95,7 +95,7 @@ describe('a worker whose queue keeps failing', () => {
     expect(await jobs.workerState()).toMatchObject({ breaker: 'open' })
     expect((await backend.store.workers.list()).map(({ breaker }) => breaker)).toEqual(['open'])
     expect(log).toContain(
-      'warn the queue failed 5 times in a row, the last time with: lease failed. No job is claimed for 15s; what runs goes on',
+      'warn the queue failed 5 times in a row, the last time with: lease failed. No job is claimed for 15s; running jobs continue',
     )
     await clock.advance(7_000)
     expect(calls.lease).toHaveLength(6)
@@ -104,6 +104,33 @@ describe('a worker whose queue keeps failing', () => {
     const states = happened.flatMap(({ name, event }) => (name === 'worker:breaker' ? [(event as BreakerChange).state] : []))
     expect(states).toEqual(['open', 'half-open', 'open', 'half-open', 'closed'])
     expect(log).toContain('warn the queue answers again: jobs are claimed as before')
+    await jobs.stop()
+    await working
+  })
+
+  it('A10: says once that an outage begins and ends, and once a minute what it fails with, while listeners hear of each failure', async () => {
+    const { backend, clock, failing } = faultyBackend()
+    const { jobs, names, log } = worldOn(backend, clock)
+    const { open, opened } = gate()
+    const run = await jobs.define('long', () => opened).dispatch()
+    const working = jobs.work(quiet)
+    await until(() => names().includes('job:started'))
+    for (let outage = 1; outage <= 2; outage++) {
+      failing.lease = failing.extend = Number.POSITIVE_INFINITY
+      await clock.advance(10 * 60_000)
+      failing.lease = failing.extend = 0
+      await clock.advance(60_000)
+    }
+    const lines = (start: string) => log.filter((line) => line.startsWith(start)).length
+    expect(names().filter((name) => name === 'worker:error').length).toBeGreaterThan(200)
+    // Claims and renewals fail with an error of their own each.
+    expect(lines('error ')).toBeLessThan(50)
+    expect(log).toContainEqual(
+      expect.stringMatching(/^error extend failed \(\d+ more times since it was last logged\); trying again$/),
+    )
+    expect([lines('warn the queue failed'), lines('warn the queue answers again')]).toEqual([2, 2])
+    open()
+    await run.result()
     await jobs.stop()
     await working
   })

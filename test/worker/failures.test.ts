@@ -183,7 +183,7 @@ describe('what a worker says of a call that failed', () => {
     const stopping = jobs.stop()
     await clock.advance(20_000)
     await Promise.all([stopping, working])
-    expect(log.at(-1)).toBe(`error how mail (${run.id}) ended could not be written, so it will be run again: settle failed`)
+    expect(log.at(-1)).toBe(`error the end of mail (${run.id}) could not be written, so it will run again: settle failed`)
   })
 
   it('is said once of a stand-in that cannot be made, and the jobs run all the same', async () => {

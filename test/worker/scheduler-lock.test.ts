@@ -23,7 +23,7 @@ describe('Y2: a scheduler with a lock', () => {
     await single(both, 1).scheduler.tick()
     await expect(single(both, 2).scheduler.tick()).rejects.toMatchObject({
       code: 'SCHEDULER_LOCKED',
-      message: expect.stringMatching(/process 1 on web, since 2026-01-01T00:00:00.000Z; it ends at 2026-01-01T00:01:00.000Z/),
+      message: expect.stringMatching(/process 1 on web, since 2026-01-01T00:00:00.000Z; it expires at 2026-01-01T00:01:00.000Z/),
     })
   })
 

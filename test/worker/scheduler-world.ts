@@ -56,7 +56,7 @@ export function notedSchedules(clock: ManualClock) {
     stored: [] as { readonly schedule: string; readonly at: number; readonly envelope: Envelope }[],
     /** So many calls of `register` fail. */
     failures: 0,
-    beforeRegister: () => {},
+    beforeRegister: async () => {},
     beforeEnqueue: async () => {},
     schedules: {} as ScheduleStore,
     async sweep(request: SweepRequest): Promise<SweepReport> {
@@ -75,7 +75,7 @@ export function notedSchedules(clock: ManualClock) {
   noted.schedules = {
     async register(entries) {
       note('register')
-      noted.beforeRegister()
+      await noted.beforeRegister()
       if (noted.failures-- > 0) throw new Error('the disk is full')
       noted.registered.push(entries)
       await inner.register(entries)

@@ -3,6 +3,7 @@ import { TreadleError } from '../../src/core/errors.ts'
 import type { JobDefinition } from '../../src/definition/definition.ts'
 import type { Occurrence } from '../../src/queue/contract/schedule-store.ts'
 import { parseCron } from '../../src/scheduling/calendar/cron/cron.ts'
+import { misfirePolicy } from '../../src/scheduling/misfire.ts'
 import { ManualClock } from '../../src/testing/manual-clock.ts'
 import { entryOf, Followed } from '../../src/worker/scheduler/followed.ts'
 import {
@@ -35,6 +36,18 @@ describe('a tick', () => {
     await scheduler.tick()
     expect(store.times('known')).toEqual([at('02:30:00'), at('02:30:00') + day])
     expect(store.times('new')).toEqual([at('02:30:00') + day])
+  })
+
+  test('stores nothing that fell due before a new schedule was registered, however long that took', async () => {
+    const { scheduler, store, clock } = world({
+      definitions: [job('report', '*/10 * * * * *', { misfire: misfirePolicy('all') })],
+      nowMs: at('02:30:05'),
+    })
+    store.beforeRegister = () => clock.advance(20_000)
+    await scheduler.tick()
+    await clock.advance(10_000)
+    await scheduler.tick()
+    expect(store.times('report')).toEqual([at('02:30:30'), at('02:30:40')])
   })
 
   test('stores only the next occurrence where none is current', async () => {
@@ -301,7 +314,7 @@ describe('the loop', () => {
     const { scheduler, store, errors, clock } = world({ definitions: [job('report', '* * * * *')] })
     const tries: number[] = []
     store.failures = 7
-    store.beforeRegister = () => void tries.push(clock.now() - startMs)
+    store.beforeRegister = async () => void tries.push(clock.now() - startMs)
     void scheduler.start()
     await clock.advance(5 * minute)
     await scheduler.stop()
@@ -317,7 +330,7 @@ describe('the loop', () => {
     const tries: number[] = []
     clock.setRandom(() => chance)
     store.failures = Number.POSITIVE_INFINITY
-    store.beforeRegister = () => void tries.push(clock.now())
+    store.beforeRegister = async () => void tries.push(clock.now())
     void scheduler.start()
     await clock.advance(5 * minute)
     await scheduler.stop()

@@ -20,7 +20,7 @@ describe('an event loop that stood still', () => {
     const heavy = { id: run.id, job: 'heavy', name: 'heavy', queue: 'default', attempt: 1 }
     expect(stalls()).toEqual([{ stalledMs: 1_001, running: [heavy], suspects: [heavy] }])
     expect(log).toEqual([
-      `warn the event loop stood still for 1001 ms because of heavy (${run.id}). While a handler computes without a pause, nothing else in this process goes on. Run it in a thread: .isolate('thread')`,
+      `warn the event loop was blocked for 1001 ms because of heavy (${run.id}). While a handler computes without a pause, nothing else in this process runs. Run it in a thread: .isolate('thread')`,
     ])
     await end(jobs, working, manual)
   })
@@ -35,7 +35,7 @@ describe('an event loop that stood still', () => {
     await until(() => happened.filter(({ name }) => name === 'job:started').length === 3)
     standStill(2_000)
     await manual.advance(250)
-    expect(log[0]).toContain('stood still for 2000 ms while these jobs ran or ended: one, two. ')
+    expect(log[0]).toContain('blocked for 2000 ms while these jobs ran or ended: one, two. ')
     await end(jobs, working, manual)
   })
 

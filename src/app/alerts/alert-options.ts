@@ -32,7 +32,7 @@ export type AlertRule = RuleBase &
         readonly job?: string
       }
     | ({
-        /** Fires when the oldest ready job of a queue that is not paused has waited too long. */
+        /** Fires when the oldest ready job has waited too long, unless it or its queue is paused. */
         readonly rule: 'oldestAge'
         readonly above: Duration
       } & Scope)
@@ -93,7 +93,7 @@ export interface AlertOptions {
   readonly every?: Duration
   /** Where to post alerts as JSON: a URL, or a URL with options. */
   readonly webhook?: string | WebhookOptions
-  /** Called with each alert. If it throws, the alert is sent again at the next evaluation. */
+  /** Called with each alert. If it throws or takes more than 30 seconds, it is called again at the next evaluation. */
   readonly notify?: (alert: Alert) => unknown
 }
 

@@ -1,6 +1,6 @@
 import { formatDuration } from '../../core/time/duration.ts'
 import type { ScheduleRecord } from '../../queue/contract/schedule-store.ts'
-import type { JobCount } from '../../queue/contract/store.ts'
+import type { JobCount, Paused } from '../../queue/contract/store.ts'
 import type { WorkerRecord } from '../../queue/contract/worker-store.ts'
 import type { RuleConfig } from './alert-options.ts'
 
@@ -8,7 +8,7 @@ import type { RuleConfig } from './alert-options.ts'
 export interface AlertFacts {
   readonly now: number
   readonly counts: readonly JobCount[]
-  readonly paused: readonly string[]
+  readonly paused: Paused
   readonly workers: readonly WorkerRecord[]
   readonly schedules: readonly ScheduleRecord[]
   /** When a schedule should have run after its last run, according to the definitions in this process. */
@@ -52,7 +52,8 @@ function failureRate(rule: RuleConfig, { endedIn }: AlertFacts): string | null {
 }
 
 function oldestAge(rule: RuleConfig, { counts, paused, now }: AlertFacts): string | null {
-  const waiting = counts.filter((count) => fits(rule, count) && !paused.includes(count.queue) && count.oldestReadyAt != null)
+  const isPaused = ({ queue, job }: JobCount) => paused.queues.includes(queue) || paused.jobs.includes(job)
+  const waiting = counts.filter((count) => fits(rule, count) && count.oldestReadyAt != null && !isPaused(count))
   const oldest = waiting.toSorted((a, b) => (a.oldestReadyAt ?? now) - (b.oldestReadyAt ?? now))[0]
   const ageMs = oldest === undefined ? 0 : now - (oldest.oldestReadyAt ?? now)
   if (oldest === undefined || ageMs <= rule.above) return null
@@ -62,13 +63,15 @@ function oldestAge(rule: RuleConfig, { counts, paused, now }: AlertFacts): strin
 
 function deadJobs(rule: RuleConfig, { counts }: AlertFacts): string | null {
   const dead = counts.filter((count) => fits(rule, count)).reduce((sum, { counts: states }) => sum + states.dead, 0)
-  return dead <= rule.above ? null : `${dead} jobs${scopeText(rule)} are dead (more than ${rule.above})`
+  return dead <= rule.above
+    ? null
+    : `${dead === 1 ? '1 job' : `${dead} jobs`}${scopeText(rule)} ${dead === 1 ? 'is' : 'are'} dead (more than ${rule.above})`
 }
 
 function noWorker({ queue }: RuleConfig, { workers }: AlertFacts): string | null {
   const isServed = workers.some(({ queues }) => queue === null || queues === null || queues.includes(queue))
   if (isServed) return null
-  return queue === null ? 'no worker lives' : `no worker takes jobs from the queue "${queue}"`
+  return queue === null ? 'no worker is running' : `no worker takes jobs from the queue "${queue}"`
 }
 
 function scheduleMissed({ schedule, above }: RuleConfig, facts: AlertFacts): string | null {

@@ -1,9 +1,9 @@
-import { messageOf } from '../../core/errors.ts'
+import { messageOf, TreadleError } from '../../core/errors.ts'
 import { randomToken } from '../../core/id.ts'
 import type { Logger } from '../../core/logger.ts'
 import { hostName, processId } from '../../core/process/environment.ts'
 import { digest } from '../../core/text/digest.ts'
-import type { Clock, Timer } from '../../core/time/clock.ts'
+import { type Clock, pause, type Timer } from '../../core/time/clock.ts'
 import type { Registry } from '../../definition/registry.ts'
 import type { Coordination, LockHolder, QueueBackend, WholeBackend } from '../../queue/contract/contract.ts'
 import { queueClock } from '../../queue/time/queue-clock.ts'
@@ -51,6 +51,8 @@ export class Alerts {
   readonly #stopping = new AbortController()
   /** Since when each rule has held, as seen by this process. */
   readonly #holdsSince = new Map<string, number>()
+  /** The rules whose webhook has the alert that `notify` has not. */
+  readonly #posted = new Set<string>()
   #timer: Timer | undefined
   #looking: Promise<void> = Promise.resolve()
 
@@ -105,7 +107,7 @@ export class Alerts {
     const { store } = this.#deps.backend
     const [counts, paused, workers, schedules] = await Promise.all([
       store.counts({ oldest: true }),
-      store.paused().then(({ queues }) => queues),
+      store.paused(),
       store.workers.list(),
       store.schedules.list(),
     ])
@@ -124,7 +126,10 @@ export class Alerts {
     const firingSince = await this.#firingSince(rule, coordination)
     if (breach === null) {
       this.#holdsSince.delete(rule.name)
-      if (firingSince === null) return
+      if (firingSince === null) {
+        this.#posted.delete(rule.name)
+        return
+      }
       const isDelivered = await this.#deliver(rule, 'resolved', overText(rule, now - firingSince), firingSince, now)
       if (isDelivered) await coordination.unlock(lockOf(rule), firingOwner)
       return
@@ -146,6 +151,20 @@ export class Alerts {
     return null
   }
 
+  /** One that never answers must not keep the other alerts back. */
+  async #notify(notify: NonNullable<AlertConfig['notify']>, alert: Alert): Promise<void> {
+    const over = new AbortController()
+    const late = pause(this.#clock, notifyMs, AbortSignal.any([over.signal, this.#stopping.signal])).then(() => {
+      throw new TreadleError('REQUEST_FAILED', `notify did not return within ${notifyMs / 1_000} seconds`)
+    })
+    late.catch(() => {})
+    try {
+      await Promise.race([notify(alert), late])
+    } finally {
+      over.abort()
+    }
+  }
+
   /** Whether the alert was delivered. */
   async #deliver(rule: RuleConfig, state: Alert['state'], text: string, since: number, now: number): Promise<boolean> {
     const { webhook, notify } = this.#config
@@ -153,8 +172,12 @@ export class Alerts {
     const [began, at] = [new Date(since).toISOString(), new Date(now).toISOString()]
     const alert: Alert = Object.freeze({ name: rule.name, rule: rule.rule, state, text, since: began, at, url })
     try {
-      if (webhook !== null) await postAlert(alert, webhook, clock, this.#stopping.signal)
-      await notify?.(alert)
+      if (webhook !== null && !this.#posted.has(alert.name)) {
+        await postAlert(alert, webhook, clock, this.#stopping.signal)
+        this.#posted.add(alert.name)
+      }
+      if (notify !== null) await this.#notify(notify, alert)
+      this.#posted.delete(alert.name)
       return true
     } catch (thrown) {
       logger.error(`The alert "${rule.name}" (${state}) could not be delivered, and is sent again later: ${messageOf(thrown)}`)
@@ -162,6 +185,8 @@ export class Alerts {
     }
   }
 }
+
+const notifyMs = 30_000
 
 /** The same for all processes, so that the next leader recognizes the lock. */
 const firingOwner = 'firing'

@@ -4,7 +4,8 @@ import { queueProblem } from '../../definition/names.ts'
 import { workerConfig } from '../../worker/config.ts'
 import type { WorkOptions } from '../../worker/options.ts'
 import { urlProblem } from './open-backend.ts'
-import { settingsOf, type TreadleOptions, treadleOptionNames } from './options.ts'
+import { type TreadleOptions, treadleOptionNames } from './options.ts'
+import { settingsOf } from './settings.ts'
 
 /** The options in `treadle.config.ts`. */
 export interface TreadleConfig extends TreadleOptions {

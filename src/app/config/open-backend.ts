@@ -12,8 +12,8 @@ import type { QueueBackend } from '../../queue/contract/contract.ts'
 import type { JobStore } from '../../queue/contract/store.ts'
 import type { OpenUpkeep } from '../../queue/contract/upkeep.ts'
 import type { CoordinationPlace } from './backend-place.ts'
-import type { Settings } from './options.ts'
 import { isBroker, schemeOf, unknownUrl } from './schemes.ts'
+import type { Settings } from './settings.ts'
 
 export { hasTransactions, urlProblem } from './schemes.ts'
 
@@ -124,7 +124,7 @@ export async function openUpkeep(url: string, folder: string = workingFolder()):
 function keysFor(kind: string, { keys, unsigned }: Settings): KeyRing | null {
   if (keys !== null || unsigned === true || kind === 'memory' || kind === 'sync') return keys
   return new KeyRing(() => {
-    const message = `The ${kind} backend needs a signingKey (or TREADLE_SIGNING_KEY) to send, change or run jobs; unsigned: true does without.`
+    const message = `The ${kind} backend needs a signing key to send, change or run jobs, the same in all programs: set TREADLE_SIGNING_KEY, or TREADLE_SIGNING_KEY_FILE to a key file (npx treadle keys create). To work without signatures, set unsigned: true.`
     throw new TreadleError('KEY_INVALID', message)
   })
 }

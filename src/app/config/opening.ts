@@ -1,4 +1,4 @@
-import { TreadleError } from '../../core/errors.ts'
+import { isUnreachable, TreadleError } from '../../core/errors.ts'
 import { consoleLogger, type Logger } from '../../core/logger.ts'
 import { maskedUrl } from '../../core/text/masking.ts'
 import { pause, systemClock } from '../../core/time/clock.ts'
@@ -11,7 +11,8 @@ import type { Telemetry } from '../../telemetry/telemetry.ts'
 import { Sending } from '../dispatching/sending.ts'
 import { UnsignedJobs, type UnsignedJobsDeps } from '../workers/unsigned-jobs.ts'
 import { type OpenedBackend, openBackend, openUpkeep } from './open-backend.ts'
-import { type Settings, settingsOf, type TreadleOptions } from './options.ts'
+import type { TreadleOptions } from './options.ts'
+import { type Settings, settingsOf } from './settings.ts'
 
 export const defaultUrl = 'sqlite:treadle.db'
 
@@ -178,10 +179,6 @@ export class Opening {
 
 const firstPauseMs = 500
 const longestPauseMs = 15_000
-
-function isUnreachable(thrown: unknown): thrown is TreadleError {
-  return thrown instanceof TreadleError && thrown.code === 'DATABASE_UNREACHABLE'
-}
 
 const outOfReach =
   'A queue in memory belongs to the thread that opened it, and cannot be reached from an isolated handler. Use sqlite:FILE.'

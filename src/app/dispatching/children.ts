@@ -11,7 +11,8 @@ import type { Sending } from './sending.ts'
 
 /** Stores a child of a running job, unless the parent has lost its lease. */
 export async function sendChild(request: ChildRequest, registry: Registry, sending: Sending): Promise<SendReceipt> {
-  const { run, root, job, payload, key } = request
+  const { run, root, definition, payload, key } = request
+  const { job } = definition
   const { token, envelope } = run.lease
   const { fields } = registry.get(envelope.job)
   const { onFailure = fields.onChildFailure, ...options } = request.options
@@ -23,7 +24,7 @@ export async function sendChild(request: ChildRequest, registry: Registry, sendi
   if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `Child "${job}" of "${envelope.job}": ${problems.join('; ')}`)
   const parent = { id: envelope.id, token, key, onFailure, longestWaitMs: fields.longestWaitMs }
   const receipt = await sending.sendChild(
-    registry.get(job),
+    definition,
     payload,
     options,
     {
@@ -40,8 +41,8 @@ export async function sendChild(request: ChildRequest, registry: Registry, sendi
   throw stopError(receipt.refused, run.lease)
 }
 
-function circular({ run, job }: ChildRequest, holder: string): TreadleError {
-  const what = `Child "${job}" of "${run.lease.envelope.job}"`
+function circular({ run, definition }: ChildRequest, holder: string): TreadleError {
+  const what = `Child "${definition.job}" of "${run.lease.envelope.job}"`
   const why = holder === run.lease.envelope.id ? 'is this very job' : `is the job ${holder}, which waits for this one`
   const message = `${what}: what holds its unique key ${why}, so neither would ever end. Do not dispatch it, or give it { unique: null }`
   return new TreadleError('WORKFLOW_CIRCULAR', message)

@@ -1,6 +1,5 @@
 import { answerOf, atOnce } from '../../core/answer.ts'
 import { TreadleError } from '../../core/errors.ts'
-import { shown } from '../../core/text/shown.ts'
 import type { JobDefinition } from '../../definition/definition.ts'
 import { type Dispatcher, type DispatchOptions, dispatchOptions } from '../../definition/dispatching/dispatch.ts'
 import type { Run } from '../../definition/dispatching/run.ts'
@@ -17,6 +16,15 @@ import { sendChild } from './children.ts'
 import { type Outgoing, sentThroughMiddleware } from './dispatch-middleware.ts'
 import type { GivenFunctions } from './given-functions.ts'
 import type { PlacedJob } from './joined-sending.ts'
+import {
+  acrossBackends,
+  notInThisTransaction,
+  notOpen,
+  refuseMiddleware,
+  refuseOtherThanObject,
+  refuseOwnTransaction,
+  takesTime,
+} from './refusals.ts'
 
 export interface DispatchesDeps {
   /** The functions that were passed to dispatches. */
@@ -138,6 +146,7 @@ export class Dispatches implements Dispatcher {
   }
 
   async #send({ definition, payload, options }: Outgoing, opened: Opened, id?: string): Promise<Run> {
+    this.#refuseDistant(options)
     if ('in' in options) return (await this.#dispatchJoined(definition, [payload], options))[0] as Run
     const receipt = await opened.sending.send(definition, payload, options, id)
     if (opened.backend.kind === 'sync') await this.#deps.pass()
@@ -150,7 +159,9 @@ export class Dispatches implements Dispatcher {
     options: DispatchOptions | readonly DispatchOptions[],
     opened: Opened,
   ): Promise<readonly Run[]> {
-    const [first = {}] = Array.isArray(options) ? options : [dispatchOptions(options)]
+    const each = Array.isArray(options) ? options : [dispatchOptions(options)]
+    for (const one of each) this.#refuseDistant(one)
+    const [first = {}] = each
     if ('in' in first) return this.#dispatchJoined(definition, payloads, first)
     const receipts = await opened.sending.sendMany(definition, payloads, options)
     if (opened.backend.kind === 'sync') await this.#deps.pass()
@@ -164,6 +175,7 @@ export class Dispatches implements Dispatcher {
     const definition = this.#deps.registry.complete(given)
     if (opened === undefined) throw new TreadleError('TRANSACTION_INVALID', notOpen(`"${definition.job}"`))
     refuseMiddleware([definition])
+    this.#refuseDistant(options)
     const receipts = atOnce(opened.sending.sendJoined(definition, payloads, options), () => takesTime(`"${definition.job}"`))
     return receipts.map((receipt) => this.handle(definition.job, receipt))
   }
@@ -192,7 +204,10 @@ export class Dispatches implements Dispatcher {
     const { backend, sending } = this.#atHand() ?? (await this.opened())
     if (backend.store === undefined) throw coordinationMissing(`The ${backend.kind} backend has no workflows`)
     const runs = await sentThroughMiddleware(jobs, async (changed) => {
-      for (const job of changed) refuseOwnTransaction(job)
+      for (const job of changed) {
+        refuseOwnTransaction(job)
+        this.#refuseDistant(job.options)
+      }
       const isJoined = 'in' in options
       const receipts = await (isJoined
         ? answerOf(sending.sendWorkflowJoined(changed, options.in))
@@ -224,15 +239,27 @@ export class Dispatches implements Dispatcher {
   async dispatchChild(request: ChildRequest): Promise<Run> {
     const { sending } = await this.opened()
     const { registry } = this.#deps
-    const { job, payload } = request
-    const definition = registry.get(job)
+    const { payload } = request
+    const definition = registry.complete(request.definition)
+    const { job } = definition
     const home = homeOf(definition)
     if (home !== this.#deps.name) throw acrossBackends([this.#deps.name, home])
-    if (definition.fields.aroundDispatch.length === 0) return this.handle(job, await sendChild(request, registry, sending))
+    if (definition.fields.aroundDispatch.length === 0)
+      return this.handle(job, await sendChild({ ...request, definition }, registry, sending))
     const runs = await sentThroughMiddleware([{ definition, payload, options: request.options }], ([changed]) =>
       sendChild({ ...request, ...changed }, registry, sending).then((receipt) => [this.handle(job, receipt)]),
     )
     return runs[0] as Run
+  }
+
+  /** Refuses to wait for a job that another backend of the program keeps. Where a bare id is kept is not known. */
+  #refuseDistant({ dependsOn }: DispatchOptions): void {
+    if (dependsOn === undefined) return
+    const { name, handles } = this.#deps
+    for (const each of [dependsOn].flat()) {
+      const other = each instanceof RunHandle ? each.backendBeside(handles) : null
+      if (other !== null) throw acrossBackends([name, other])
+    }
   }
 
   handle(job: string, { id, stored }: Pick<SendReceipt, 'id' | 'stored'>): Run {
@@ -273,42 +300,4 @@ function backendOf({ definition, options }: PlacedJob): string {
 function here(options: DispatchOptions): DispatchOptions {
   const { backend: _, ...rest } = dispatchOptions(options)
   return rest
-}
-
-function acrossBackends(names: readonly string[]): TreadleError {
-  const message = `The jobs of a workflow must be in one backend, which knows what waits for what; these are in ${names.join(' and ')}. Give them the same backend, or dispatch one from the handler of the other.`
-  return new TreadleError('CAPABILITY_MISSING', message)
-}
-
-function notInThisTransaction(job: string, backend: string): string {
-  return `Job "${job}" is kept in the backend "${backend}", and this transaction is on another one's database`
-}
-
-function refuseOtherThanObject(options: unknown, job: string): void {
-  if (typeof options === 'object' && options !== null) return
-  const message = `Dispatch of "${job}": the options must be an object such as { delay: '5s' }, got ${shown(options)}`
-  throw new TreadleError('CONFIG_INVALID', message)
-}
-
-/** Middleware is asynchronous, which a transaction on a SQLite file cannot be. */
-function refuseMiddleware(definitions: readonly JobDefinition[]): void {
-  const wrapped = definitions.find(({ fields }) => fields.aroundDispatch.length > 0)
-  if (wrapped === undefined) return
-  const message = `Dispatch of "${wrapped.job}" in a transaction on a SQLite file, which cannot wait for the middleware around it`
-  throw new TreadleError('TRANSACTION_INVALID', message)
-}
-
-/** The transaction applies to the whole workflow, so a step cannot have its own. */
-function refuseOwnTransaction({ definition, options }: Outgoing): void {
-  if (!('in' in options)) return
-  throw new TreadleError('CONFIG_INVALID', `Step "${definition.job}" of a workflow cannot be in a transaction of its own`)
-}
-
-function notOpen(what: string): string {
-  return `Dispatch of ${what} in a transaction on a SQLite file, which cannot wait for the queue to be opened: await jobs.open() before it`
-}
-
-function takesTime(what: string): TreadleError {
-  const message = `Dispatch of ${what} in a transaction on a SQLite file, which cannot wait: its schema must be synchronous, and its transaction one of the file itself`
-  return new TreadleError('TRANSACTION_INVALID', message)
 }

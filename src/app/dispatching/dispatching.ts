@@ -5,7 +5,7 @@ import type { Instant } from '../../core/time/instant.ts'
 import type { JobBuilder } from '../../definition/builder.ts'
 import type { JobDefinition } from '../../definition/definition.ts'
 import { type DispatchArguments, type DispatchOptions, dispatchOptions } from '../../definition/dispatching/dispatch.ts'
-import { noPayload, type PayloadDraft, payloadOf, TimeDraft } from '../../definition/dispatching/draft.ts'
+import { noPayload, type PayloadDraft, payloadOf, payloadsOf, TimeDraft } from '../../definition/dispatching/draft.ts'
 import type { Run } from '../../definition/dispatching/run.ts'
 import type { ResultsOf, Step } from '../../definition/dispatching/workflow.ts'
 import type { HandlerClass, HandlerFunction } from '../../definition/handler.ts'
@@ -34,8 +34,7 @@ export abstract class Dispatching<Added = unknown> extends Defining<Added> {
   dispatch<Input, Result>(job: JobDefinition<Input, Result>, ...args: DispatchArguments<Input>): Promise<Run<Result>>
   dispatch<Payload, Result>(
     job: HandlerClass<Payload, Result>,
-    payload?: Payload,
-    options?: DispatchOptions | Duration,
+    ...args: DispatchArguments<Payload, DispatchOptions | Duration>
   ): Promise<Run<Awaited<Result>>>
   dispatch<Result>(
     job: string,
@@ -68,21 +67,21 @@ export abstract class Dispatching<Added = unknown> extends Defining<Added> {
   ): Promise<readonly Run<Awaited<Result>>[]>
   dispatchMany(job: string, payloads: readonly unknown[], options?: DispatchOptions): Promise<readonly Run[]>
   async dispatchMany(job: Named, payloads: readonly unknown[], options: DispatchOptions = {}): Promise<readonly Run[]> {
-    return this.dispatcher.dispatchMany(this.definitionOf(job), payloads, options)
+    return this.dispatcher.dispatchMany(this.definitionOf(job), payloadsOf(payloads), options)
   }
 
   /** Starts a dispatch with its payload and names the job last: `jobs.args(payload).delay('1h').dispatch('send-email')`. */
-  args<Payload>(payload: Payload): PayloadDraft<Named, Payload> {
+  args<Payload>(payload: Payload): PayloadDraft<Payload> {
     return this.#draft().args(payload)
   }
 
   /** Starts a dispatch with its delay and names the job last: `jobs.delay('1h').dispatch('send-email', mail)`. */
-  delay(delay: Duration): TimeDraft<Named> {
+  delay(delay: Duration): TimeDraft {
     return this.#draft().delay(delay)
   }
 
   /** Starts a dispatch with the time at which it runs and names the job last. Null means immediately. */
-  at(at: Instant | null): TimeDraft<Named> {
+  at(at: Instant | null): TimeDraft {
     return this.#draft().at(at)
   }
 
@@ -116,13 +115,13 @@ export abstract class Dispatching<Added = unknown> extends Defining<Added> {
     return this.dispatcher.find(job, id)
   }
 
-  #draft(): TimeDraft<Named> {
+  #draft(): TimeDraft {
     return new TimeDraft({}, (job, payload, options, handler) => this.#dispatch(job, payload, options, handler))
   }
 
   /** With a handler, the job has only that key, and this one handler. */
   async #dispatch(
-    job: Named,
+    job: unknown,
     payload: unknown,
     options: DispatchOptions,
     handler?: HandlerFunction<never, unknown>,

@@ -66,7 +66,7 @@ export function* sendWorkflowJoined(
 function* joined(tx: unknown, { job }: JobDefinition, { backend, onSent }: JoinedSendingDeps): Steps<JoinedQueue> {
   const { kind, transactions } = backend
   if (transactions !== undefined) return announced(yield* wait(transactions.join(tx)), onSent)
-  const message = `Dispatch of "${job}": a transaction can be joined by a queue in a SQL database only, and the ${kind} backend is none`
+  const message = `Dispatch of "${job}": only a queue in a SQL database can join a transaction, and the ${kind} backend is not one`
   throw new TreadleError('CAPABILITY_MISSING', message)
 }
 

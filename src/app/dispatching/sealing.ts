@@ -73,7 +73,7 @@ function withKeys(plan: Plan, value: unknown, text: string): WrittenPayload {
   return {
     text,
     uniqueKey: uniqueness === null ? null : keyOf(uniqueness.key, value, job, uniqueness.word),
-    idempotencyKey: plan.idempotencyKey ?? keyOf(idempotencyKey, value, job, 'idempotencyKey'),
+    idempotencyKey: plan.idempotencyKey === undefined ? keyOf(idempotencyKey, value, job, 'idempotencyKey') : plan.idempotencyKey,
     group: plan.group === undefined ? keyOf(group?.key ?? null, value, job, 'group') : plan.group,
   }
 }
@@ -97,7 +97,8 @@ export interface Plan {
   /** The schedule that this is a run of, if the schedule was created at run time. */
   readonly recurrence?: Recurrence
   readonly uniqueness: Uniqueness | null
-  readonly idempotencyKey: string | undefined
+  /** Undefined if the definition determines the key. */
+  readonly idempotencyKey: string | null | undefined
   /** Undefined if the definition determines the group. */
   readonly group: string | null | undefined
   /** When to repeat the job, in the repeat language. */
@@ -153,7 +154,7 @@ export function planDispatch(definition: JobDefinition, options: DispatchOptions
     ...uniquenessProblems,
     ...dependencyProblems,
     waitProblem(longestWaitMs),
-    options.idempotencyKey === undefined ? undefined : keyProblem(options.idempotencyKey, 'idempotencyKey'),
+    options.idempotencyKey == null ? undefined : keyProblem(options.idempotencyKey, 'idempotencyKey'),
     options.group == null ? undefined : keyProblem(options.group, 'group'),
     options.delay !== undefined && options.at != null ? 'give either delay or at, not both' : undefined,
     ...(uniqueness === null ? [] : combinationProblems(uniqueness, options, waitsFor)),
@@ -266,7 +267,7 @@ function linksOf({ waitsFor, longestWaitMs }: Plan, id: string, place: PlaceInWo
 function vouched(links: Links, id: string, job: ScopedJob, parentJob: ScopedJob = job, keys: KeyRing): Links {
   const { parent } = links
   const late = (waiter: string, place: number | string, of: ScopedJob) => sealLateDependency({ waiter, place }, of, keys)
-  const waitsFor = distinctWaits(links).map((wait, place) => ({ ...wait, late: late(id, place, job) }))
+  const waitsFor = distinctWaits(links.waitsFor).map((wait, place) => ({ ...wait, late: late(id, place, job) }))
   if (parent === null) return { ...links, waitsFor }
   return { ...links, waitsFor, parent: { ...parent, late: late(parent.id, parent.key, parentJob) } }
 }

@@ -1,18 +1,13 @@
-import { TreadleError } from '../../core/errors.ts'
+import { isPassing, TreadleError } from '../../core/errors.ts'
 import { refuseUnknownOptions } from '../../core/options.ts'
 import { type Clock, pauseBeforeRetry, stopwatch } from '../../core/time/clock.ts'
-import { parseDuration } from '../../core/time/duration.ts'
+import { formatDuration, parseDuration } from '../../core/time/duration.ts'
 import type { WaitOptions } from '../../definition/dispatching/progress.ts'
 
 /** How long a single read waits for a busy database. */
 const patienceMs = 10_000
 const firstPauseMs = 20
 const longestPauseMs = 1_000
-
-/** Whether the error is transient: the database is busy or currently unreachable. */
-function isPassing(thrown: unknown): thrown is TreadleError {
-  return thrown instanceof TreadleError && (thrown.code === 'DATABASE_BUSY' || thrown.code === 'DATABASE_UNREACHABLE')
-}
 
 /** Repeats a single read for a short time while the database is busy or unreachable. */
 export async function lookPatiently<Answer>(look: () => Promise<Answer>, clock: () => Promise<Clock>): Promise<Answer> {
@@ -54,7 +49,7 @@ export async function waitUntilOver<Seen>(wait: Wait<Seen>, clock: Clock, option
     }
     signal?.throwIfAborted()
     const leftMs = until - clock.now()
-    if (leftMs <= 0) throw new TreadleError('WAIT_TIMEOUT', `${wait.late(seen)} within ${timeoutMs} ms`, { cause })
+    if (leftMs <= 0) throw new TreadleError('WAIT_TIMEOUT', `${wait.late(seen)} within ${formatDuration(timeoutMs)}`, { cause })
     const restMs = Math.min(pauseMs, leftMs)
     await (cause === undefined ? wait.rest(clock, restMs, signal) : pauseBeforeRetry(clock, restMs, signal))
   }

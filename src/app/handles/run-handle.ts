@@ -18,8 +18,16 @@ import { findWorkflow, refuseFailedWorkflow, type WholeWorkflow, workflowJobs } 
 import { lookPatiently, waitUntilOver } from './looking-again.ts'
 import { aloneProgress, treeProgress } from './tree-progress.ts'
 
+/** Which of its backends a program keeps a job in. */
+export interface Home {
+  readonly program: object
+  readonly backend: string
+}
+
 /** What a handle needs from the program that created it. */
 export interface RunHandleDeps {
+  /** Unknown of a job that is known only by its id. */
+  readonly home?: Home
   keys(): Promise<KeyRing | null>
   clock(): Promise<Clock>
   /** The clock to compare the queue's timestamps with. */
@@ -44,6 +52,13 @@ export class RunHandle implements Run<never> {
     this.job = job
     this.created = created
     this.#deps = deps
+  }
+
+  /** The backend that its job is in, if it is another one of the same program. */
+  backendBeside({ home }: RunHandleDeps): string | null {
+    const own = this.#deps.home
+    const isBeside = own !== undefined && own.program === home?.program && own.backend !== home.backend
+    return isBeside ? own.backend : null
   }
 
   async state(): Promise<string> {

@@ -1,12 +1,12 @@
 import { TreadleError } from '../../core/errors.ts'
 import { formatDuration } from '../../core/time/duration.ts'
 import type { Registry } from '../../definition/registry.ts'
-import { isFinal } from '../../queue/contract/job-state.ts'
+import { type FinalState, isFinal } from '../../queue/contract/job-state.ts'
 import type { ClaimRules, Hold } from '../../queue/contract/limits.ts'
 import type { JobLink, JobRecord, JobStore, Paused } from '../../queue/contract/store.ts'
 import type { WorkerRecord } from '../../queue/contract/worker-store.ts'
 import { ClaimableJobs } from '../../worker/loop/claimable-jobs.ts'
-import type { Settings } from '../config/options.ts'
+import type { Settings } from '../config/settings.ts'
 import { findWorkflow, openJobs, workflowJobs } from '../workflows/whole-workflow.ts'
 
 /** The kinds of reasons why a job is not running. */
@@ -46,8 +46,9 @@ export interface Why {
 }
 
 /** The data that the explanation is based on. Links to jobs that the caller may not see are hidden. */
-export type WhyStore = Pick<JobStore, 'get' | 'holds' | 'paused' | 'workers'> & {
+export type WhyStore = Pick<JobStore, 'get' | 'holds' | 'paused'> & {
   links(id: string): Promise<readonly (JobLink | HiddenLink)[]>
+  readonly workers: Pick<JobStore['workers'], 'list'>
 }
 
 type HiddenLink = Pick<JobLink, 'kind' | 'waiting'> & { readonly isHidden: true }
@@ -84,22 +85,31 @@ export async function whyWorkflow(id: string, store: JobStore, program: WhyProgr
 }
 
 async function reasonsOf(record: JobRecord, store: WhyStore, rules: ClaimRules, now: number): Promise<readonly WhyReason[]> {
-  if (isFinal(record.state)) return [ended(record)]
-  if (record.state === 'running') return [running(record, now)]
+  const { state } = record
+  if (isFinal(state)) return [ended(state, record)]
+  if (state === 'running') return [running(record, now)]
   const [paused, alive] = await Promise.all([store.paused(), store.workers.list()])
   const outer = [...pausedReasons(record, paused), ...workerReasons(record, alive)]
-  if (record.state === 'blocked') return [waitReason(await store.links(record.id)), ...outer]
-  if (record.state === 'scheduled') return [future(record, now), ...outer]
+  if (state === 'blocked') return [waitReason(await store.links(record.id)), ...outer]
+  if (state === 'scheduled') return [future(record, now), ...outer]
   const held = (await store.holds(record.id, rules)).map((hold) => holdReason(hold, record, now))
   const reasons = [...outer, ...held]
   return reasons.length > 0 ? reasons : [nothingInTheWay(record, capable(record, alive))]
 }
 
-function ended({ state, reason, finishedAt, errors }: JobRecord): WhyReason {
-  const why = errors.at(-1)?.message ?? reason
+function ended(state: FinalState, { reason, finishedAt, errors }: JobRecord): WhyReason {
+  // The errors of a job that has succeeded are those of earlier attempts.
+  const why = state === 'succeeded' ? null : (errors.at(-1)?.message ?? reason)
   const at = finishedAt === null ? '' : ` at ${new Date(finishedAt).toISOString()}`
   const again = state === 'succeeded' ? '' : '. `treadle retry` puts it back'
-  return { rule: 'ended', message: `it ended as ${state}${at}${why === null ? '' : `: ${why}`}${again}`, until: null }
+  return { rule: 'ended', message: `${endings[state]}${at}${why === null ? '' : `: ${why}`}${again}`, until: null }
+}
+
+const endings: Readonly<Record<FinalState, string>> = {
+  succeeded: 'it succeeded',
+  dead: 'it failed for good',
+  cancelled: 'it was cancelled',
+  skipped: 'it was skipped',
 }
 
 function running({ owner, startedAt, cancelRequested, leaseExpiresAt }: JobRecord, now: number): WhyReason {
@@ -131,7 +141,7 @@ const mostNamed = 3
 
 function waitReason(links: readonly (JobLink | HiddenLink)[]): WhyReason {
   const open = links.filter(({ waiting }) => waiting)
-  const what = open.some(({ kind }) => kind === 'child') ? 'that it made' : 'that it depends on'
+  const what = open.some(({ kind }) => kind === 'child') ? 'that it created' : 'that it depends on'
   const named = open.slice(0, mostNamed).map(nameOf)
   const more = open.length > mostNamed ? ` and ${open.length - mostNamed} more` : ''
   const message = `it waits for ${open.length === 1 ? 'a job' : `${open.length} jobs`} ${what}: ${named.join(', ')}${more}`
@@ -155,15 +165,24 @@ function workerReasons(record: JobRecord, alive: readonly WorkerRecord[]): reado
   const able = capable(record, alive)
   if (able.length === 0) {
     const forQueue = alive.filter(({ queues }) => queues === null || queues.includes(record.queue))
-    const message =
-      forQueue.length === 0
-        ? `none of the ${alive.length} running workers takes jobs from the queue "${record.queue}"`
-        : `none of the ${forQueue.length} running workers of its queue has a handler for "${record.job}"`
+    const message = forQueue.length === 0 ? notOfQueue(alive.length, record) : withoutHandler(forQueue.length, record)
     return [{ rule: 'no-handler', message, until: null }]
   }
   if (able.some(({ breaker }) => breaker === 'closed')) return []
   const message = `its workers do not claim: the circuit breaker is open in ${able.map(({ owner }) => owner).join(', ')}, because the database failed them`
   return [{ rule: 'breaker', message, until: null }]
+}
+
+function notOfQueue(workers: number, { queue }: JobRecord): string {
+  return workers === 1
+    ? `the only running worker takes no jobs from the queue "${queue}"`
+    : `none of the ${workers} running workers takes jobs from the queue "${queue}"`
+}
+
+function withoutHandler(workers: number, { job }: JobRecord): string {
+  return workers === 1
+    ? `the only running worker of its queue has no handler for "${job}"`
+    : `none of the ${workers} running workers of its queue has a handler for "${job}"`
 }
 
 function capable({ job, queue }: JobRecord, alive: readonly WorkerRecord[]): readonly WorkerRecord[] {

@@ -36,7 +36,7 @@ function isTypeScript(path: string): boolean {
 /** Imported the same way as the program itself, so that both share their imports. */
 async function importModule(path: string): Promise<void> {
   try {
-    await import(/* @vite-ignore */ pathToFileURL(path).href)
+    await import(/* @vite-ignore */ /* webpackIgnore: true */ pathToFileURL(path).href)
   } catch (thrown) {
     throw new TreadleError('CONFIG_LOAD_FAILED', `${path}: ${messageOf(thrown)}`, { cause: thrown })
   }

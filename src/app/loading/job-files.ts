@@ -102,7 +102,7 @@ async function loadJobFile(target: JobTarget, file: string, definedBy: Map<strin
   const job = keyOf(handler, file)
   const other = definedBy.get(job)
   if (other !== undefined) {
-    const message = `${file}: its default export would be the job "${job}", which is defined by ${other} already. Rename one of the files.`
+    const message = `${file}: its default export would be the job "${job}", which is already defined by ${other}. Rename one of the files.`
     throw new TreadleError('JOB_DUPLICATE', message)
   }
   if (target.has(job)) return

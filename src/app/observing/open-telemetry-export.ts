@@ -2,7 +2,7 @@ import { openTelemetryApi } from '../../telemetry/otel/open-telemetry.ts'
 import { OtelMetrics } from '../../telemetry/otel/otel-metrics.ts'
 import { OtelTracing } from '../../telemetry/otel/otel-tracing.ts'
 import type { Telemetry } from '../../telemetry/telemetry.ts'
-import type { Settings } from '../config/options.ts'
+import type { Settings } from '../config/settings.ts'
 import type { Metrics } from './metrics.ts'
 
 /** Exports a program's telemetry to OpenTelemetry, from when its first queue opens until the program is closed. */

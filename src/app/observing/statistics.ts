@@ -2,7 +2,7 @@ import { messageOf } from '../../core/errors.ts'
 import type { QueueBackend } from '../../queue/contract/contract.ts'
 import { Observers } from '../../telemetry/observer.ts'
 import { RollupRecorder } from '../../telemetry/rollups/rollup-recorder.ts'
-import type { Settings } from '../config/options.ts'
+import type { Settings } from '../config/settings.ts'
 
 /** Aggregated statistics about the work of an instance's workers and servers, stored in their queue. */
 export class Statistics {

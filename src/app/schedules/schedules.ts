@@ -103,7 +103,7 @@ export class Schedules {
     await store.change(name, 'pause')
   }
 
-  /** Continues with the next occurrence. Occurrences during the pause are not made up for. */
+  /** Continues with the next occurrence. Occurrences during the pause are not caught up. */
   async resume(name: string): Promise<void> {
     const store = await this.#store()
     if ((await store.change(name, 'resume')) || (await this.#changeStored(name, (stored) => store.change(stored, 'resume'))))
@@ -140,6 +140,10 @@ export class Schedules {
     const { registry } = this.#deps
     if (registry.find(name)?.fields.schedule != null) {
       const message = `The schedule "${name}" is still defined here and would come back. Remove it from the code first, or pause it.`
+      throw new TreadleError('SCHEDULE_INVALID', message)
+    }
+    if ((await this.#readable(name)) !== null) {
+      const message = `The schedule "${name}" is stored in the queue, not in the code: remove it with schedules.delete().`
       throw new TreadleError('SCHEDULE_INVALID', message)
     }
     const store = await this.#store()

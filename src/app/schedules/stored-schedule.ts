@@ -16,12 +16,30 @@ import type { MisfirePolicy } from '../../scheduling/misfire.ts'
 import type { Schedule } from '../../scheduling/schedule.ts'
 
 /** A schedule created at run time: its job, its payload and when it runs. */
-export interface StoredScheduleOptions<Input = unknown> extends RecurrenceOptions {
-  /** The key of a job, its definition, or the class that handles it. */
-  readonly job: string | { readonly job: string; toDefinition(): JobDefinition<Input> } | HandlerClass<Input, unknown>
-  /** The payload of each run. Default: the `args` of the definition, or null. */
-  readonly payload?: NoInfer<Input>
+export type StoredScheduleOptions<Input = unknown> = Omit<RecurrenceOptions, RecurrenceKind> &
+  Frequency &
+  ScheduledPayload<Input> & {
+    /** The key of a job, its definition, or the class that handles it. */
+    readonly job: string | { readonly job: string; toDefinition(): JobDefinition<Input> } | HandlerClass<Input, unknown>
+  }
+
+/** Exactly one of `cron`, `every` and `repeat`. */
+export type Frequency = { [Kind in RecurrenceKind]: OnlyFrequency<Kind> }[RecurrenceKind]
+
+type OnlyFrequency<Kind extends RecurrenceKind> = { readonly [Name in Kind]: NonNullable<RecurrenceOptions[Name]> } & {
+  readonly [Other in Exclude<RecurrenceKind, Kind>]?: undefined
 }
+
+/** May be omitted if the handler takes none. */
+type ScheduledPayload<Input> = undefined extends Input
+  ? {
+      /** The payload of each run. Default: the `args` of the definition, or null. */
+      readonly payload?: NoInfer<Input>
+    }
+  : {
+      /** The payload of each run. */
+      readonly payload: NoInfer<Input>
+    }
 
 /** The current state of a schedule that was created at run time. Times are UTC milliseconds. */
 export interface StoredSchedule {
@@ -138,7 +156,7 @@ const unreadable = {
   misfire: { kind: 'latest', withinMs: null },
   overlap: 'skip',
   state: 'rejected',
-  problem: 'what is stored of it is no schedule',
+  problem: 'its stored form is not a schedule',
 } as const
 
 function openedOrProblem(

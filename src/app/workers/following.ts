@@ -10,7 +10,7 @@ import type { SealOccurrence } from '../../worker/scheduler/schedule-pass.ts'
 import { Scheduler } from '../../worker/scheduler/scheduler.ts'
 import type { SchedulerConfig } from '../../worker/scheduler/scheduler-config.ts'
 import { SchedulerLock } from '../../worker/scheduler/scheduler-lock.ts'
-import type { Settings } from '../config/options.ts'
+import type { Settings } from '../config/settings.ts'
 
 export interface FollowingDeps {
   readonly backend: QueueBackend

@@ -52,7 +52,7 @@ export function passHandler(
 
 function refuseWeakToken(token: unknown): void {
   if (token === false || (typeof token === 'string' && token.length >= shortestToken)) return
-  const message = `handler() needs a token of at least ${shortestToken} characters, which requests show as "Authorization: Bearer …", or token: false if only trusted programs can reach it`
+  const message = `handler() needs a token of at least ${shortestToken} characters, which requests send as "Authorization: Bearer …", or token: false if only trusted programs can reach it`
   throw new TreadleError('CONFIG_INVALID', message)
 }
 

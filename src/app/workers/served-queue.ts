@@ -5,7 +5,7 @@ import type { JobEvents } from '../../execution/job-events.ts'
 import type { QueueBackend, WholeBackend } from '../../queue/contract/contract.ts'
 import { coordinationMissing } from '../../queue/contract/missing-coordination.ts'
 import type { Observers } from '../../telemetry/observer.ts'
-import type { Settings } from '../config/options.ts'
+import type { Settings } from '../config/settings.ts'
 import type { ServedEventsOptions } from '../observing/events/event-options.ts'
 import type { EventStream } from '../observing/events/event-stream.ts'
 

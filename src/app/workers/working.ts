@@ -2,6 +2,7 @@ import { messageOf, TreadleError } from '../../core/errors.ts'
 import { ownFile } from '../../core/files/own-file.ts'
 import { randomToken } from '../../core/id.ts'
 import { hostName, processId } from '../../core/process/environment.ts'
+import { RepeatedErrors } from '../../core/repeated-errors.ts'
 import { fitsPattern } from '../../core/text/name-pattern.ts'
 import { formatInstant } from '../../core/time/instant.ts'
 import type { JobDefinition } from '../../definition/definition.ts'
@@ -31,7 +32,7 @@ import { type SchedulerConfig, schedulerConfig } from '../../worker/scheduler/sc
 import { noTicks, type TickSummary } from '../../worker/scheduler/tick-statistics.ts'
 import { Worker } from '../../worker/worker.ts'
 import { type Alerts, newAlerts } from '../alerts/alerts.ts'
-import type { Settings } from '../config/options.ts'
+import type { Settings } from '../config/settings.ts'
 import { refuseUndeliverable } from '../dispatching/undeliverable.ts'
 import { isolateModules } from '../loading/program-modules.ts'
 import { newPresence } from './announcing.ts'
@@ -51,7 +52,7 @@ export interface WorkingDeps {
   readonly isHome: (definition: JobDefinition) => boolean
   readonly pace: StartPace
   readonly envelope: SealOccurrence
-  readonly dispatchChild: RunServices['dispatchChild']
+  readonly children: RunServices['children']
   readonly telemetry: Telemetry
   /** The observers of the program, and the recorder of this queue's statistics. */
   readonly observers: Observers
@@ -64,7 +65,7 @@ export interface DaemonReport extends RunReport, TickSummary {}
 
 /** Options of `jobs.stop`. */
 export interface StopOptions {
-  /** Do not wait for running jobs: abort their signals immediately and release them. */
+  /** Do not wait for running jobs: abort their signals immediately and release them. A second such call does not wait for their handlers either. */
   readonly abort?: boolean
 }
 
@@ -90,7 +91,10 @@ export class Working {
   /** Identifies the worker to people and to the database. */
   #owner = ownerOf(null)
 
+  readonly #errors: RepeatedErrors
+
   constructor(deps: WorkingDeps) {
+    this.#errors = new RepeatedErrors(deps.settings.clock)
     this.#deps = deps
     this.#home = new HomeDefinitions(deps.registry, deps.isHome)
     this.logs = newJobLogs(deps)
@@ -120,6 +124,11 @@ export class Working {
     return this.#worker?.state
   }
 
+  /** Whether the queue did not answer while the worker stopped. */
+  get isUnanswered(): boolean {
+    return this.#worker?.lastCalls.isSilent === true
+  }
+
   cancel(id: string): void {
     this.#worker?.cancel(id)
   }
@@ -140,13 +149,12 @@ export class Working {
     options.signal?.addEventListener('abort', stop)
     presence?.startLater()
     try {
-      await (config?.at == null ? scheduler?.tick() : this.#tickAt(scheduler, config.at, options.jobs ?? null))
+      const ticked = config?.at == null ? scheduler?.tick() : this.#tickAt(scheduler, config.at, options.jobs ?? null)
+      await Promise.race([ticked, worker.stopped])
       if (options.signal?.aborted !== true) await worker.drain(options.limit)
     } finally {
       await worker.stop()
-      await this.#deps.flushStatistics()
-      await scheduler?.stop()
-      await presence?.stop()
+      await worker.lastCalls.ended(this.#deps.flushStatistics(), scheduler?.stop(), presence?.stop())
       options.signal?.removeEventListener('abort', stop)
       unlisten?.()
     }
@@ -186,25 +194,26 @@ export class Working {
     alerts?.start()
     try {
       // Decide about missed occurrences before running any jobs.
-      await scheduler?.start()
+      await Promise.race([scheduler?.start(), worker.stopped])
       void scheduler?.ended().catch(stop)
       if (!worker.isStopping) events.emit('worker:started', { owner: this.#owner })
       await worker.work()
     } finally {
       unwake?.()
-      // Together, because each of them may have to wait for a database that does not answer.
-      await Promise.all([scheduler?.stop(), worker.stop()])
-      await Promise.all([this.#deps.flushStatistics(), maintenance.stop(), alerts?.stop(), presence?.stop()])
+      const followed = scheduler?.stop()
+      await worker.stop()
+      const { flushStatistics } = this.#deps
+      await worker.lastCalls.ended(followed, flushStatistics(), maintenance.stop(), alerts?.stop(), presence?.stop())
       options.signal?.removeEventListener('abort', stop)
       unlisten?.()
     }
     // If the scheduler gave up, this throws its error.
-    await scheduler?.ended()
+    await worker.lastCalls.ended(scheduler?.ended())
     return { report: reportOf(worker, scheduler), ticks: scheduler?.summary ?? noTicks }
   }
 
   #newWorker(options: DaemonOptions | RunOptions, kind: WorkKind): Worker {
-    const { backend, keys, settings, events, registry, pace, dispatchChild, givenFunctions, telemetry, observers } = this.#deps
+    const { backend, keys, settings, events, registry, pace, children, givenFunctions, telemetry, observers } = this.#deps
     const config = workerConfig(options, kind)
     this.#owner = ownerOf(config.name)
     refuseUnknown(config.jobs ?? [], registry)
@@ -228,7 +237,7 @@ export class Working {
       definitions: () => registry.definitions(),
       find: (job) => registry.find(job),
       keepOf: keepOf(registry, settings.keep),
-      dispatchChild,
+      children,
       givenFunctions,
       observers,
       tracer: telemetry.tracing,
@@ -263,7 +272,8 @@ export class Working {
   }
 
   #report(error: unknown): void {
-    this.#deps.settings.logger.error(messageOf(error))
+    const text = this.#errors.textOf(error)
+    if (text !== null) this.#deps.settings.logger.error(text)
     this.#deps.events.emit('worker:error', { error })
   }
 }

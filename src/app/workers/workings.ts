@@ -11,10 +11,16 @@ export class Workings {
   readonly #create: (wait?: WaitOptions) => Promise<Working>
   #lasting: Lasting | undefined
   readonly #passes = new Set<Promise<Working>>()
+  #isUnanswered = false
 
   /** With wait options, `create` waits for an unreachable database. */
   constructor(create: (wait?: WaitOptions) => Promise<Working>) {
     this.#create = create
+  }
+
+  /** Whether the queue did not answer while one of them stopped. */
+  get isUnanswered(): boolean {
+    return this.#isUnanswered
   }
 
   /** Waits for an unreachable database. */
@@ -27,7 +33,7 @@ export class Workings {
     }
     this.#lasting = new Lasting(this.#create, signal)
     try {
-      return await work(await this.#lasting.working)
+      return await this.#watched(await this.#lasting.working, work)
     } finally {
       this.#lasting = undefined
     }
@@ -37,7 +43,7 @@ export class Workings {
     const pass = this.#create()
     this.#passes.add(pass)
     try {
-      return await (await pass).pass(options)
+      return await this.#watched(await pass, (working) => working.pass(options))
     } finally {
       this.#passes.delete(pass)
     }
@@ -60,6 +66,14 @@ export class Workings {
 
   async state(): Promise<WorkerState | null> {
     return (await this.#lasting?.begun())?.state ?? null
+  }
+
+  async #watched<Report>(working: Working, work: (working: Working) => Promise<Report>): Promise<Report> {
+    try {
+      return await work(working)
+    } finally {
+      this.#isUnanswered ||= working.isUnanswered
+    }
   }
 
   /** If a worker could not start, its caller has already received the error. */

@@ -53,8 +53,8 @@ export class Workflow<Sent = Promise<WorkflowRun>> {
     const names = (Array.isArray(after) ? after : [after]).map(nameOf)
     const problems = [
       keyProblem(name, 'name'),
-      this.#steps.has(name) ? `there is a step "${name}" already` : undefined,
-      names.includes(undefined) ? 'after takes steps as add() gave them, or their names' : undefined,
+      this.#steps.has(name) ? `there is already a step "${name}"` : undefined,
+      names.includes(undefined) ? 'after takes steps as add() returned them, or their names' : undefined,
       policies.includes(onFailure)
         ? undefined
         : `onFailure must be one of ${policies.join(', ')}, got ${JSON.stringify(onFailure)}`,
@@ -90,9 +90,9 @@ export class Workflow<Sent = Promise<WorkflowRun>> {
     )
     const circle = unknown.length > 0 ? undefined : this.#circle(steps)
     const problems = [
-      ...(steps.length === 0 ? ['it has no steps: add() some'] : []),
+      ...(steps.length === 0 ? ['it has no steps: add one with add()'] : []),
       ...unknown,
-      ...(circle === undefined ? [] : [`its steps go round in a circle: ${circle.join(' -> ')}`]),
+      ...(circle === undefined ? [] : [`its steps form a cycle: ${circle.join(' -> ')}`]),
     ]
     if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `The workflow cannot be dispatched: ${problems.join('; ')}`)
   }

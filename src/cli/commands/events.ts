@@ -45,7 +45,7 @@ export function addEvents(program: Command): void {
       examples(
         ['events', ''],
         ['events --type job:dead --type job:failed', 'only failures'],
-        ["events --job 'mail-*' --with payload result", 'with what they were given and gave back'],
+        ["events --job 'mail-*' --with payload result", 'with payloads and results'],
         ['events --json | jq', 'one JSON object per line'],
       ),
     )

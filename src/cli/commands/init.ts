@@ -5,9 +5,10 @@ import { configFileNames } from '../../app/config/config-file.ts'
 import { TreadleError } from '../../core/errors.ts'
 import { createKeyFile, readKeyFile } from '../../envelope/keys/key-file.ts'
 import { examples } from '../examples.ts'
-import { choicesFor, guideFor, type InitOptions } from '../init/choices.ts'
+import { choicesFor, type InitOptions } from '../init/choices.ts'
+import { guideFor } from '../init/guides.ts'
 import { type Choices, databases, frameworks, languages } from '../init/options.ts'
-import { mergedManifest, readManifest } from '../init/package-json.ts'
+import { commandOf, mergedManifest, readManifest } from '../init/package-json.ts'
 import { entryPath, type ProjectFile, projectFiles, signingKeyFile } from '../init/project-files.ts'
 import { withOutput } from '../session.ts'
 
@@ -18,7 +19,7 @@ export function addInit(program: Command): void {
     .description(
       'Creates a config file, a job, a schedule, a test and a program that dispatches the job, and adds scripts and dependencies to package.json. On a terminal it asks for the language, the database and the web framework, unless they are given as options. Existing files are never changed, except that package.json and .gitignore get what they lack.',
     )
-    .argument('[folder]', 'where to create them; made if needed', '.')
+    .argument('[folder]', 'where to create them; created if needed', '.')
     .addOption(new Option('--language <name>', 'the language').choices(languages))
     .addOption(new Option('--database <name>', 'where the queue is').choices(databases))
     .addOption(new Option('--framework <name>', 'a web server that dispatches jobs').choices(frameworks))
@@ -76,7 +77,7 @@ function writeProject(root: string, choices: Choices, files: readonly ProjectFil
 
 /** Files that may already exist; their content is kept. */
 function mergedFiles(root: string, choices: Choices): readonly ProjectFile[] {
-  const manifest = mergedManifest(root, choices, entryPath(root, choices))
+  const manifest = mergedManifest(root, choices, guideFor(root) === null ? entryPath(root, choices) : null)
   return [
     { path: 'package.json', text: `${JSON.stringify(manifest, null, indentation(root))}\n` },
     { path: '.gitignore', text: ignoreText(root) },
@@ -107,15 +108,20 @@ function write(root: string, { path, text }: ProjectFile): string {
 
 type Step = readonly [command: string, what: string]
 
-function nextSteps(root: string, { database, framework }: Choices): readonly Step[] {
+function nextSteps(root: string, choices: Choices): readonly Step[] {
+  const { database, framework } = choices
   const folder = relative(process.cwd(), root)
   const guide = guideFor(root)
+  const entry = entryPath(root, choices)
   const steps: readonly (Step | false)[] = [
     folder !== '' && [`cd ${folder}`, ''],
     ['npm install', 'install what package.json names'],
     database !== 'sqlite' && ['export DATABASE_URL=…', `the ${database} database; the default is in the config file`],
-    ['npm test', 'run the test'],
-    ['npm start', framework === 'none' ? 'put a job into the queue' : 'start the web server'],
+    [commandOf('test', root, choices, entry), 'run the test'],
+    guide === null && [
+      commandOf('start', root, choices, entry),
+      framework === 'none' ? 'put a job into the queue' : 'start the web server',
+    ],
     ['npm run work', 'run jobs and schedules; Ctrl-C stops it'],
     ['npm run dashboard', 'watch them in a browser'],
     guide !== null && [`read ${guide.page}`, `how it fits into ${guide.framework}`],

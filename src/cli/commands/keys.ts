@@ -45,11 +45,19 @@ export function addKeys(program: Command): void {
       ),
     )
     .action((_: FileOptions, command: Command) => list(command))
+  addList(keys)
   addCreate(keys)
   addAdd(keys)
   addSign(keys)
   addRetire(keys)
   addExport(keys)
+}
+
+function addList(keys: Command): void {
+  keys
+    .command('list')
+    .summary('list the keys, like "keys" without a command')
+    .action((_: FileOptions, command: Command) => list(command))
 }
 
 function addCreate(keys: Command): void {

@@ -112,8 +112,8 @@ export async function changeSchedules(command: Command, names: readonly string[]
   })
 }
 
-function changedText(verb: Verb, { schedule, nextAt, timezone }: ScheduleStatus, now: number): string {
-  const what = `${past[verb]} the schedule ${visibleLine(schedule)}`
+function changedText(verb: Verb, { schedule, key, nextAt, timezone }: ScheduleStatus, now: number): string {
+  const what = `${past[verb]} the schedule ${visibleLine(key ?? schedule)}`
   if (verb === 'pause' || nextAt === null) return what
   const at = Date.parse(nextAt)
   return `${what}: next run ${zonedTime(at, timezone)} (${relativeTime(at, now)})`

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { canAsk, select } from '../prompt.ts'
 import { type Choices, type Database, databases, type Framework, frameworks, type Language, languages } from './options.ts'
-import { isFresh, type Manifest, readManifest } from './package-json.ts'
+import { isFresh, type Manifest, readManifest, usesPackage } from './package-json.ts'
 
 export interface InitOptions extends Partial<Choices> {
   readonly force?: boolean
@@ -26,17 +26,6 @@ export async function choicesFor(root: string, options: InitOptions): Promise<Ch
     framework: framework ?? (await select('Web framework', frameworks, frameworkTitles, suggested.framework)),
   }
 }
-
-/** The guide for a framework that the project uses and for which no server is generated; null if there is none. */
-export function guideFor(root: string): { readonly framework: string; readonly page: string } | null {
-  const manifest = readManifest(root)
-  return guides.find(({ name }) => usesPackage(manifest, name)) ?? null
-}
-
-const guides = [
-  { name: 'next', framework: 'Next.js', page: 'node_modules/treadle/docs/frameworks/nextjs.md' },
-  { name: '@nestjs/core', framework: 'NestJS', page: 'node_modules/treadle/docs/frameworks/nestjs.md' },
-]
 
 const languageTitles: Readonly<Record<Language, string>> = {
   typescript: 'TypeScript',
@@ -68,11 +57,7 @@ function suggestedFor(root: string): Choices {
 
 /** TypeScript, unless the folder holds a project written in JavaScript. */
 function suggestedLanguage(root: string, manifest: Manifest | null): Language {
-  if (manifest === null || isFresh(manifest)) return 'typescript'
+  if (manifest === null || isFresh(root, manifest)) return 'typescript'
   if (existsSync(join(root, 'tsconfig.json')) || usesPackage(manifest, 'typescript')) return 'typescript'
   return manifest.type === 'module' ? 'javascript' : 'commonjs'
-}
-
-function usesPackage(manifest: Manifest | null, name: string): boolean {
-  return manifest !== null && name in { ...manifest.dependencies, ...manifest.devDependencies }
 }

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { messageOf, TreadleError } from '../../core/errors.ts'
 import { version } from '../../core/version.ts'
@@ -27,11 +27,11 @@ export function readManifest(root: string): Manifest | null {
   }
 }
 
-/** The package.json with the scripts and dependencies of these choices added. Existing entries are kept. */
-export function mergedManifest(root: string, choices: Choices, entry: string): Manifest {
+/** The package.json with the scripts and dependencies of these choices added. Existing entries are kept. `entry` is null if there is no program to start. */
+export function mergedManifest(root: string, choices: Choices, entry: string | null): Manifest {
   const existing = readManifest(root)
   const base: Manifest = existing ?? { name: packageName(root), private: true }
-  const type = existing === null || isFresh(existing) ? { type: moduleType(choices.language) } : {}
+  const type = existing === null || isFresh(root, existing) ? { type: moduleType(choices.language) } : {}
   const { scripts = {}, dependencies = {}, devDependencies = {} } = base
   const known = { ...dependencies, ...devDependencies }
   const missing = (wanted: Readonly<Record<string, string>>) =>
@@ -47,16 +47,32 @@ export function mergedManifest(root: string, choices: Choices, entry: string): M
   }
 }
 
-/** Whether it contains only what `npm install` or `npm init` writes into an empty folder. */
-export function isFresh(manifest: Manifest): boolean {
-  const installed = Object.keys({ ...manifest.dependencies, ...manifest.devDependencies })
-  const scripts = Object.entries(manifest.scripts ?? {})
-  return installed.every((name) => name === 'treadle') && scripts.every(([, script]) => isPlaceholder(script))
+/** The command that runs a script: by its name, or as it is where the project has a script of that name that does something else. */
+export function commandOf(script: 'start' | 'test', root: string, { language }: Choices, entry: string): string {
+  const line = scriptsFor(language, entry)[script] as string
+  if (readManifest(root)?.scripts?.[script] === line) return `npm ${script}`
+  return line.startsWith('node ') ? line : `npx ${line}`
+}
+
+export function usesPackage(manifest: Manifest | null, name: string): boolean {
+  return manifest !== null && name in { ...manifest.dependencies, ...manifest.devDependencies }
+}
+
+/** Whether the project is still empty: only `npm init` and `npm install` have written to its folder, whatever was installed. */
+export function isFresh(root: string, manifest: Manifest): boolean {
+  const entries = readdirSync(root, { withFileTypes: true })
+  const scripts = Object.values(manifest.scripts ?? {})
+  return scripts.every(isPlaceholder) && !entries.some((entry) => isSource(entry.name, entry.isDirectory()))
+}
+
+function isSource(name: string, isFolder: boolean): boolean {
+  if (isFolder) return !name.startsWith('.') && name !== 'node_modules'
+  return name === 'tsconfig.json' || /\.[cm]?[jt]sx?$/.test(name)
 }
 
 /** Whether it is the test script that `npm init` writes. */
-function isPlaceholder(script: string | undefined): boolean {
-  return script?.includes('no test specified') === true
+function isPlaceholder(script: string): boolean {
+  return script.includes('no test specified')
 }
 
 function moduleType(language: Language): string {
@@ -72,11 +88,12 @@ function packageName(root: string): string {
   return name === '' ? 'app' : name
 }
 
-function scriptsFor(language: Language, entry: string): Readonly<Record<string, string>> {
+function scriptsFor(language: Language, entry: string | null): Readonly<Record<string, string>> {
   const watched = { work: 'treadle work', dashboard: 'treadle serve --no-tcp', status: 'treadle status' }
-  if (language !== 'typescript') return { start: `node ${entry}`, test: 'node --test', ...watched }
+  const start = entry === null ? {} : { start: `${language === 'typescript' ? 'tsx' : 'node'} ${entry}` }
+  if (language !== 'typescript') return { ...start, test: 'node --test', ...watched }
   return {
-    start: `tsx ${entry}`,
+    ...start,
     // The shell expands the pattern, because Node 20 does not look for TypeScript tests by itself.
     test: 'node --import tsx --test test/*.test.ts',
     typecheck: 'tsc --noEmit',
@@ -102,8 +119,10 @@ function runtimeDependencies({ database, framework }: Choices): Readonly<Record<
   return { ...frameworkPackages[framework], ...drivers[database], treadle: `^${version}` }
 }
 
-function developmentDependencies({ language, framework }: Choices): Readonly<Record<string, string>> {
+/** Packages that bring no types of their own. */
+function developmentDependencies({ language, database, framework }: Choices): Readonly<Record<string, string>> {
   if (language !== 'typescript') return {}
-  const types = framework === 'express' ? { '@types/express': '^5.0.0' } : {}
-  return { ...types, '@types/node': '^20.19.0', tsx: '^4.19.0', typescript: '^6.0.0' }
+  const ofDriver = database === 'postgres' ? { '@types/pg': '^8.11.0' } : {}
+  const ofFramework = framework === 'express' ? { '@types/express': '^5.0.0' } : {}
+  return { ...ofFramework, ...ofDriver, '@types/node': '^20.19.0', tsx: '^4.19.0', typescript: '^6.0.0' }
 }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { entryFile, entryText } from './entry-text.ts'
+import { guideFor } from './guides.ts'
 import type { Choices, Database } from './options.ts'
 import { mergedManifest } from './package-json.ts'
 import { exported, exportLine, fileEnding, importFile, importLine, type SourceText, typed } from './source-text.ts'
@@ -16,16 +17,16 @@ export const signingKeyFile = 'treadle.key'
 export function projectFiles(root: string, choices: Choices): readonly ProjectFile[] {
   const source = sourceTextFor(root, choices)
   const ending = endingFor(root, choices)
-  const files = [
+  const needsTsconfig = choices.language === 'typescript' && !hasTsconfig(root)
+  return [
     { path: configFile(choices), text: configText(source, choices) },
     { path: `jobs/hello${ending}`, text: helloText(source) },
     { path: `jobs/good-morning${ending}`, text: goodMorningText(source) },
-    { path: entryPath(root, choices), text: entryText(source, choices.framework) },
+    // A framework with a guide has a program that dispatches: the guide shows where.
+    ...(guideFor(root) === null ? [{ path: entryPath(root, choices), text: entryText(source, choices.framework) }] : []),
     { path: `test/hello.test${ending}`, text: testText(source) },
+    ...(needsTsconfig ? [{ path: 'tsconfig.json', text: tsconfigText }] : []),
   ]
-  return hasTsconfig(root) || choices.language !== 'typescript'
-    ? files
-    : [...files, { path: 'tsconfig.json', text: tsconfigText }]
 }
 
 /** The program that `npm start` runs. */
@@ -34,7 +35,7 @@ export function entryPath(root: string, choices: Choices): string {
 }
 
 function endingFor(root: string, choices: Choices): string {
-  const { type } = mergedManifest(root, choices, '')
+  const { type } = mergedManifest(root, choices, null)
   return fileEnding(sourceTextFor(root, choices), type)
 }
 
@@ -45,7 +46,7 @@ function sourceTextFor(root: string, { language }: Choices): SourceText {
   return {
     language,
     importEnding:
-      mergedManifest(root, { language, database: 'sqlite', framework: 'none' }, '').type === 'module' ? '.js' : '.mjs',
+      mergedManifest(root, { language, database: 'sqlite', framework: 'none' }, null).type === 'module' ? '.js' : '.mjs',
   }
 }
 

@@ -40,7 +40,7 @@ export function searchOf(chosen: ChosenJobs, now: number): JobSearch {
 
 /** Shown if a search did not cover all candidate jobs. */
 export function examinedNote(examined: number): string {
-  return `searched the newest ${examined.toLocaleString('en')} jobs; --state, --job, --queue and --tag narrow it, --before goes on`
+  return `searched the newest ${examined.toLocaleString('en')} jobs; --state, --job, --queue and --tag narrow it, --before continues`
 }
 
 function isPattern(job: string | undefined): job is string {

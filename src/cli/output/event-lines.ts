@@ -34,13 +34,13 @@ function textOf(event: Happened, colours: Colours): string {
     case 'worker:error':
       return `${colours.red('!')} a worker failed: ${visibleLine(event.error.message)}`
     case 'worker:stalled':
-      return `${colours.yellow('!')} a worker stood still for ${formatDuration(Math.round(event.stalledMs))}`
+      return `${colours.yellow('!')} the event loop of a worker was blocked for ${formatDuration(Math.round(event.stalledMs))}`
     case 'worker:breaker':
       return `${colours.yellow('!')} the circuit breaker of a worker is ${event.state}`
     case 'schedule:enqueued':
       return `${colours.dim('+')} ${visibleLine(event.schedule)} was stored by its schedule`
     case 'schedule:tick':
-      return `${colours.dim('-')} a scheduler looked at its schedules`
+      return `${colours.dim('-')} a scheduler checked its schedules`
   }
 }
 
@@ -62,5 +62,5 @@ function detailsText(event: Happened, colours: Colours): string {
 }
 
 function droppedText(count: number | null): string {
-  return count === null ? 'events were missed, nobody knows how many' : `${plural(count, 'event')} dropped`
+  return count === null ? 'events were missed; their number is not known' : `${plural(count, 'event')} dropped`
 }

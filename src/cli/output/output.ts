@@ -44,6 +44,11 @@ export class Output {
     this.#stdout.write(`${this.json ? visibleJson(text) : withVisibleMarks(text)}\n`)
   }
 
+  /** Writes data as it is. False if its reader is slower. */
+  data(text: string): boolean {
+    return this.#stdout.write(text) !== false
+  }
+
   table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
     return tableText(columns, rows, this.width, this.colours.dim)
   }

@@ -5,6 +5,7 @@ import { watchParent } from '../../isolation/parent-watch.ts'
 import type { RunReport } from '../../worker/runs/report.ts'
 import type { ChildMessage } from '../../worker/supervisor/messages.ts'
 import { parseChildOrder } from '../../worker/supervisor/parsing.ts'
+import { exitCodes } from '../exit-codes.ts'
 import { failureOf, UsageError } from '../failure.ts'
 import { leaveSignalsToParent } from '../working/signals.ts'
 
@@ -65,6 +66,14 @@ export class Supervised {
 
   get followsSchedules(): boolean {
     return this.#place === schedulingPlace
+  }
+
+  /** Until the queue is open there is nothing to stop in stages: a request to stop ends the process at once. */
+  async whileOpening(opening: Promise<void>): Promise<void> {
+    const leave = () => process.exit(exitCodes.interrupted)
+    if (this.signal.aborted) leave()
+    this.signal.addEventListener('abort', leave)
+    await opening.finally(() => this.signal.removeEventListener('abort', leave))
   }
 
   /** Reports the state of this process to its parent while it works; its usage only if requested. */

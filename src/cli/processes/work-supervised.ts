@@ -2,7 +2,7 @@ import { workerConfig } from '../../worker/config.ts'
 import type { WorkOptions } from '../../worker/options.ts'
 import { exitCodes } from '../exit-codes.ts'
 import type { ProjectSession } from '../session.ts'
-import { log, refuseUnworkable } from '../working/working.ts'
+import { log, openedForWork, refuseUnworkable } from '../working/working.ts'
 import type { Supervised } from './supervised.ts'
 
 export interface SupervisedWorking {
@@ -19,6 +19,7 @@ export async function workSupervised({ project, jobs, out }: ProjectSession, wor
   workerConfig(options, 'work')
   refuseUnworkable(jobs, options)
   log(jobs, out, working.quiet)
+  await supervised.whileOpening(openedForWork(jobs))
   supervised.attend(jobs, working.tellsUsage)
   const scheduler = supervised.followsSchedules ? {} : { scheduler: false as const }
   const report = await jobs.work({ ...options, ...scheduler, signals: false, signal: supervised.signal })

@@ -1,3 +1,4 @@
+import { nextRunOf, storedNextRun } from '../../app/schedules/next-run.ts'
 import type { ListedSchedule, StoredSchedule, StoredScheduleState } from '../../app/schedules/stored-schedule.ts'
 import type { Treadle } from '../../app/treadle.ts'
 import { TreadleError } from '../../core/errors.ts'
@@ -11,6 +12,7 @@ import type { RepeatSchedule, Schedule } from '../../scheduling/schedule.ts'
 import type { DryRun } from '../../worker/scheduler/dry-run.ts'
 import { iso } from '../output/jobs/jobs.ts'
 import { limitsOf, type RunLimits, type RunRules, rulesOf } from './run-rules.ts'
+import { parseExpression } from './schedule-expression.ts'
 
 /**
  * `new` is in the code, but no scheduler has seen it yet. A schedule created at run time is rejected if its signature
@@ -29,7 +31,7 @@ export interface ScheduleStatus {
   /** Null if the job is not known here. */
   readonly limits: RunLimits | null
   readonly rules: RunRules | null
-  /** The schedule in words; null if it is not in the code. */
+  /** The schedule in words; null if its expression cannot be read here. */
   readonly text: string | null
   /** The last occurrence that was due. */
   readonly last: LastRun | null
@@ -69,6 +71,11 @@ export function refuseUnknownSchedule(name: string, known: readonly Pick<Schedul
   if (known.some(({ schedule, key }) => schedule === name || key === name)) return
   const names = known.map(({ schedule, key }) => key ?? schedule)
   throw new TreadleError('SCHEDULE_UNKNOWN', `There is no schedule "${name}". ${whatThereIs(name, names, 'Known')}.`)
+}
+
+/** An occurrence with its times as text. */
+export function occurrenceJson({ at, startedAt, finishedAt, ...rest }: OccurrenceRecord): object {
+  return { ...rest, at: iso(at), startedAt: iso(startedAt), finishedAt: iso(finishedAt) }
 }
 
 /** A schedule in the code, or a stored one. */
@@ -146,13 +153,8 @@ function codedStatus(
 }
 
 function nextOf(schedule: Schedule, record: ListedSchedule | undefined, now: number): number | null {
-  // The stored time comes from the code of that time, and is valid only if the schedule has not changed since.
-  const isSame = record?.expression === schedule.expression && record.timezone === schedule.timezone
-  const stored = isSame ? record.nextAt : null
-  if (schedule.kind === 'repeat') return stored ?? followingOf(schedule, record?.last ?? null)
-  // Later occurrences may be stored ahead of the next one.
-  const next = schedule.next(now)
-  return stored !== null && next !== null ? Math.min(stored, next) : next
+  if (schedule.kind === 'calendar') return nextRunOf(schedule, record ?? null, now)
+  return storedNextRun(schedule, record ?? null) ?? followingOf(schedule, record?.last ?? null)
 }
 
 /** When a repeat runs next, after a run that has ended. */
@@ -177,7 +179,26 @@ function recordedStatus(record: ListedSchedule, elsewhere: Elsewhere): ScheduleS
   const state = complete ? 'not in code' : paused ? 'paused' : 'active'
   const known = find(name)
   const limits = known === undefined ? null : limitsOf(known)
-  return { ...common, job: name, key: null, limits, rules: null, state, text: null, beginsAtOnce: false, nextAt: iso(nextAt) }
+  return {
+    ...common,
+    job: name,
+    key: null,
+    limits,
+    rules: null,
+    state,
+    text: wordsOf(record),
+    beginsAtOnce: false,
+    nextAt: iso(nextAt),
+  }
+}
+
+/** Another version may have written the expression. */
+function wordsOf({ expression, timezone }: ListedSchedule): string | null {
+  try {
+    return parseExpression(expression, timezone).explain().text
+  } catch {
+    return null
+  }
 }
 
 type StoredStatus = Omit<ScheduleStatus, 'schedule' | 'expression' | 'timezone' | 'last'>

@@ -12,9 +12,24 @@ export interface Size {
 
 /** The longest that fits is shown: also on a narrow terminal one must find the way out. */
 const helps = [
-  'Tab panel  ↑↓ row  Enter look into a job  p pause or resume  r retry  q quit',
-  'Tab ↑↓ Enter  p pause  r retry  q quit',
+  'Tab panel  ↑↓ row  Enter look into a job  p pause or resume  r retry  ? keys  q quit',
+  'Tab ↑↓ Enter  p pause  r retry  ? keys  q quit',
+  '? keys  q quit',
   'q quit',
+]
+
+/** All keys, for the whole screen. */
+export const keyLines: readonly string[] = [
+  'KEYS',
+  'Tab → l        the next panel',
+  'Shift-Tab ← h  the panel before',
+  '↓ j  ↑ k       the next row, the row before',
+  'Enter          look into a job',
+  'p              pause or resume a queue or a schedule',
+  'r              put a dead job back into its queue',
+  '?              these keys',
+  'Esc            back',
+  'q Ctrl-C       quit',
 ]
 
 /** The lines of one frame, at most as many as fit. */
@@ -129,9 +144,11 @@ function marked(line: string, columns: number, colours: Colours): string {
 
 const escapes = /\p{Cc}\[[0-9;]*m/gu
 
-/** Cuts a line to the width of the terminal, so that it does not wrap. Colours take no space. */
+/** Cuts a line to the width of the terminal, so that it does not wrap, and shows that it was cut. Colours take no space. */
 export function clipped(line: string, columns: number): string {
   if (displayWidth(line.replaceAll(escapes, '')) <= columns) return line
+  const most = columns - 1
+  let isCut = false
   let width = 0
   let text = ''
   for (const part of line.split(/(\p{Cc}\[[0-9;]*m)/u)) {
@@ -141,7 +158,11 @@ export function clipped(line: string, columns: number): string {
     }
     for (const character of part) {
       width += displayWidth(character)
-      if (width <= columns) text += character
+      if (width <= most) text += character
+      else if (!isCut) {
+        isCut = true
+        text += '…'
+      }
     }
   }
   return text

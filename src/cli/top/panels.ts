@@ -1,5 +1,5 @@
 import { shownText } from '../../envelope/encryption.ts'
-import { totalsByQueue, totalsOf } from '../../queue/contract/queue-counts.ts'
+import { fullestFirst, totalsByQueue, totalsOf } from '../../queue/contract/queue-counts.ts'
 import type { JobRecord } from '../../queue/contract/store.ts'
 import type { WorkerRecord } from '../../queue/contract/worker-store.ts'
 import type { Looked } from '../health.ts'
@@ -33,7 +33,12 @@ export type Chosen =
   | { readonly kind: 'queue'; readonly name: string; readonly isPaused: boolean }
   | { readonly kind: 'job'; readonly id: string }
   | { readonly kind: 'schedule'; readonly name: string; readonly isPaused: boolean }
-  | { readonly kind: 'worker' }
+  | { readonly kind: 'worker'; readonly owner: string }
+
+/** Identifies a row of a panel, wherever it moves to. */
+export function rowKey(row: Chosen): string {
+  return row.kind === 'job' ? row.id : row.kind === 'worker' ? row.owner : row.name
+}
 
 export function rowsOf({ looked, running, dead, panel }: View): readonly Chosen[] {
   switch (panel) {
@@ -44,7 +49,7 @@ export function rowsOf({ looked, running, dead, panel }: View): readonly Chosen[
     case 'dead':
       return dead.map(({ id }) => ({ kind: 'job', id }))
     case 'workers':
-      return looked.workers.map(() => ({ kind: 'worker' }))
+      return looked.workers.map(({ owner }) => ({ kind: 'worker', owner }))
     case 'schedules':
       return looked.schedules.map(({ schedule, state }) => ({ kind: 'schedule', name: schedule, isPaused: state === 'paused' }))
   }
@@ -83,7 +88,7 @@ interface QueueRow {
 
 function queueRows({ counts, paused }: Looked): readonly QueueRow[] {
   const byQueue = totalsByQueue(counts)
-  const names = [...new Set([...byQueue.keys(), ...paused])].toSorted()
+  const names = fullestFirst([...byQueue.keys(), ...paused], byQueue)
   return names.map((queue) => ({ queue, isPaused: paused.includes(queue), ...(byQueue.get(queue) ?? totalsOf([])) }))
 }
 
@@ -175,7 +180,7 @@ function scheduleColumns(now: number): readonly Column<ScheduleStatus>[] {
       whole: true,
       rank: 3,
     },
-    { head: 'WHEN', cell: ({ text, expression }) => text ?? expression, rank: 4 },
+    { head: 'WHEN', cell: ({ text, expression, timezone }) => text ?? `${expression}, ${timezone}`, rank: 4 },
   ]
 }
 

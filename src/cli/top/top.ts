@@ -7,8 +7,8 @@ import { type Looked, lookAt } from '../health.ts'
 import { jobDetails } from '../output/jobs/job-details.ts'
 import type { Output } from '../output/output.ts'
 import type { ScheduleStatus } from '../schedules/schedules.ts'
-import { clipped, frameOf, plainFrame } from './frame.ts'
-import { type Chosen, type Panel, panels, rowsOf, type View } from './panels.ts'
+import { clipped, frameOf, keyLines, plainFrame } from './frame.ts'
+import { type Chosen, type Panel, panels, rowKey, rowsOf, type View } from './panels.ts'
 import { Rates } from './rates.ts'
 import { type Key, type KeySource, type Screen, Terminal } from './terminal.ts'
 
@@ -22,7 +22,7 @@ export interface TopDeps {
 
 /** Maximum number of rows that are read; no terminal shows more. */
 const mostRows = 100
-const nothing: Looked = { now: 0, counts: [], paused: [], workers: [], schedules: [], deadInHour: 0 }
+const nothing: Looked = { now: 0, counts: [], paused: [], pausedJobs: [], workers: [], schedules: [], deadInHour: 0 }
 
 /** One frame, without a terminal. */
 export async function topOnce(deps: TopDeps): Promise<string> {
@@ -41,7 +41,8 @@ export class Top {
   #running: View['running'] = []
   #dead: View['dead'] = []
   #panel: Panel = 'queues'
-  readonly #rows = new Map<Panel, number>()
+  /** The selected row of each panel. It is followed when the rows move, so that keys act on what was selected. */
+  readonly #selected = new Map<Panel, { readonly key: string; readonly row: number }>()
   #message: string | null = null
   /** The details of the opened job, as lines, and how far they are scrolled. */
   #details: { readonly lines: readonly string[]; from: number } | null = null
@@ -92,8 +93,10 @@ export class Top {
       panel: this.#panel,
       message: this.#message,
     }
-    const last = rowsOf({ ...view, row: 0 }).length - 1
-    return { ...view, row: Math.max(0, Math.min(this.#rows.get(this.#panel) ?? 0, last)) }
+    const rows = rowsOf({ ...view, row: 0 })
+    const selected = this.#selected.get(this.#panel)
+    const at = rows.findIndex((row) => rowKey(row) === selected?.key)
+    return { ...view, row: at >= 0 ? at : Math.max(0, Math.min(selected?.row ?? 0, rows.length - 1)) }
   }
 
   async look(): Promise<void> {
@@ -147,18 +150,18 @@ export class Top {
   #scroll(key: Key): void {
     const details = this.#details
     if (details === null) return
-    if (key === 'back' || key === 'enter') this.#details = null
+    if (key === 'back' || key === 'enter' || key === 'help') this.#details = null
     if (key === 'down') details.from = Math.min(details.from + 1, Math.max(0, details.lines.length - 1))
     if (key === 'up') details.from = Math.max(0, details.from - 1)
   }
 
   #choose(key: Key): void {
     const { row } = this.view
-    const count = rowsOf(this.view).length
     const chosen = rowsOf(this.view)[row]
     this.#message = null
-    if (key === 'down') this.#rows.set(this.#panel, Math.min(row + 1, Math.max(0, count - 1)))
-    if (key === 'up') this.#rows.set(this.#panel, Math.max(0, row - 1))
+    if (key === 'down') this.#select(row + 1)
+    if (key === 'up') this.#select(row - 1)
+    if (key === 'help') this.#details = { lines: keyLines, from: 0 }
     if (key === 'next' || key === 'previous') this.#turn(key === 'next' ? 1 : -1)
     if (key === 'pause' || key === 'retry' || key === 'enter') this.#act(key, chosen)
   }
@@ -166,6 +169,14 @@ export class Top {
   #turn(by: number): void {
     const at = panels.indexOf(this.#panel)
     this.#panel = panels[(at + by + panels.length) % panels.length] as Panel
+    this.#select(this.view.row)
+  }
+
+  #select(row: number): void {
+    const rows = rowsOf(this.view)
+    const at = Math.max(0, Math.min(row, rows.length - 1))
+    const chosen = rows[at]
+    if (chosen !== undefined) this.#selected.set(this.#panel, { key: rowKey(chosen), row: at })
   }
 
   /** Runs actions one after the other, and shows the result. */

@@ -11,12 +11,13 @@ export function exitOnInterrupt(): void {
 /** Error codes of writing to a reader or terminal that is gone. */
 const goneCodes: readonly (string | undefined)[] = ['EPIPE', 'EIO', 'ERR_STREAM_DESTROYED']
 
-/** A reader that closes the pipe (`treadle list | head`) is not an error. */
-export function tolerateClosedPipes(): void {
+/** A reader that closes the pipe (`treadle list | head`) is not an error. Any other error of an output ends the program. */
+export function tolerateClosedPipes(onFailure: (error: Error) => void): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (!goneCodes.includes(error.code)) process.exit(exitCodes.failed)
-      closed.abort()
+      if (goneCodes.includes(error.code)) return closed.abort()
+      if (stream === process.stdout) onFailure(error)
+      process.exit(exitCodes.failed)
     })
   }
 }

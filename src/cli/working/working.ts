@@ -31,12 +31,12 @@ export async function keepWorking(session: ProjectSession, working: Working): Pr
   workerConfig(options, working.kind)
   refuseUnworkable(jobs, options)
   await openedForWork(jobs)
-  const stop = watchSignals(out)
+  const stop = watchSignals(out, () => void jobs.stop({ abort: true }))
   log(jobs, out, working.quiet)
   if (working.kind === 'daemon' && !working.quiet) logTicks(jobs, out, tickOf(options), working.verbose)
   if (!working.quiet) await tellStart(session, working.kind, options)
   const signal = AbortSignal.any([stop.signal, boundedWork(jobs, out, working.bounds ?? {})])
-  const all = { ...options, signals: true, signal }
+  const all = { ...options, signals: false, signal }
   const health = working.health === undefined ? null : await listenHealth(jobs, working.health)
   if (health !== null && !working.quiet) {
     const { host, port } = health.address

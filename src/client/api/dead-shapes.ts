@@ -5,17 +5,22 @@ export const deadFilter = input({}, { queue: queueName, job: jobName, group: gro
 /** Which dead (failed) jobs to list. */
 export type DeadFilter = ValueOf<typeof deadFilter>
 
-const all = flag({ description: 'Must be true where nothing else says which: all of them.' })
-const limit = integer({ description: 'The maximum number for this call.', minimum: 1, maximum: 10_000, default: 1_000 })
+const all = flag({ description: 'Must be true if no other member selects jobs: all of them.' })
+const limit = integer({
+  description: 'The maximum number of jobs for this request.',
+  minimum: 1,
+  maximum: 10_000,
+  default: 1_000,
+})
 
 export const replayRequest = input({}, { queue: queueName, job: jobName, all, limit })
 /** Which dead jobs to put back into the queue. */
 export type ReplayRequest = ValueOf<typeof replayRequest>
 
 export const replayed = object({
-  replayed: integer({ description: 'The number of jobs that are back in the queue.' }),
-  conflicts: integer({ description: 'The number of jobs that were left alone: another job has their unique key.' }),
-  more: flag({ description: 'There may be more of them: call again.' }),
+  replayed: integer({ description: 'The number of jobs that were put back.' }),
+  conflicts: integer({ description: 'The number of jobs that were left alone because another job has their unique key.' }),
+  more: flag({ description: 'True if there may be more of them: repeat the request.' }),
 })
 /** How many dead jobs were put back. */
 export type Replayed = ValueOf<typeof replayed>
@@ -25,7 +30,7 @@ export const purgeRequest = input(
   {
     queue: queueName,
     job: jobName,
-    olderThan: duration({ description: 'Only those that died longer ago than this.' }),
+    olderThan: duration({ description: 'Only jobs that failed longer ago than this.' }),
     all,
     limit,
   },
@@ -35,7 +40,7 @@ export type PurgeRequest = ValueOf<typeof purgeRequest>
 
 export const purged = object({
   deleted: integer(),
-  more: flag({ description: 'There may be more of them: call again.' }),
+  more: flag({ description: 'True if there may be more of them: repeat the request.' }),
 })
 /** How many dead jobs were deleted. */
 export type Purged = ValueOf<typeof purged>

@@ -12,7 +12,7 @@ export const eventQuery = input(
     tag: text({ description: `Jobs with one of these tags; ${several}.`, minLength: 1, maxLength: 2_000 }),
     id: text({ description: `Ids of jobs; ${several}.`, minLength: 1, maxLength: 2_000 }),
     include: text({
-      description: `What events are to say beside: \`payload\`, \`meta\`, \`tags\`, \`result\`, \`timings\`; ${several}.`,
+      description: `Details that events should contain: \`payload\`, \`meta\`, \`tags\`, \`result\`, \`timings\`; ${several}.`,
       minLength: 1,
       maxLength: 200,
     }),
@@ -20,7 +20,7 @@ export const eventQuery = input(
 )
 
 export const lastEventId = text({
-  description: 'Continues after this event, which is what browsers send by themselves when they come back.',
+  description: 'Continues after the event with this id. Browsers send it by themselves when they reconnect.',
   maxLength: 100,
 })
 
@@ -34,13 +34,13 @@ const timings = object(
 /** An event. Its members depend on its type. */
 export const serverEvent = object(
   {
-    type: text({ description: 'Such as `job:succeeded`; `dropped` where events before it were lost.' }),
+    type: text({ description: 'Such as `job:succeeded`; `dropped` if events before it were lost.' }),
     at: instant({ description: 'When it happened.' }),
-    position: text({ description: 'The id of the event, to continue after it.' }),
+    position: text({ description: 'The id of the event, which `Last-Event-ID` continues after.' }),
     process: text({ description: 'The host and the process where it happened.' }),
   },
   {
-    id: text({ description: 'Of the job.' }),
+    id: text({ description: 'The id of the job.' }),
     job: text(),
     name: text(),
     queue: text(),
@@ -53,13 +53,13 @@ export const serverEvent = object(
     reason: text(),
     why: nullable(text()),
     schedule: text(),
-    count: nullable(integer({ description: 'Of `dropped`: how many; null where nobody knows.', minimum: 0 })),
+    count: nullable(integer({ description: 'Of `dropped`: the number of lost events; null if it is unknown.', minimum: 0 })),
     payload: anything(),
     meta: record(anything()),
     tags: list(text()),
     result: anything(),
     timings,
-    omitted: list(text({ description: 'What was left out because it is too large.' })),
+    omitted: list(text({ description: 'Details that were left out because they are too large.' })),
   },
 )
 /** An event from any process of the queue. */

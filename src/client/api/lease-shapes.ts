@@ -11,30 +11,35 @@ import {
   nullable,
   object,
   record,
+  storable,
   text,
   type ValueOf,
   words,
 } from './shape.ts'
 
-export const leaseToken = text({ description: 'The secret of the holder of the lease.', minLength: 1, maxLength: 200 })
+export const leaseToken = storable({
+  description: 'The token of the lease: a secret of its holder.',
+  minLength: 1,
+  maxLength: 200,
+})
 
 export const leaseRequest = input(
   {
     jobs: list(jobName, {
       description:
-        'The names of the jobs that the worker can do. `*` stands for any text, `?` for one character, `[a-z]` for one of a set.',
+        'The names of the jobs that the worker can run. `*` matches any text, `?` one character, `[a-z]` one character of a set.',
       minItems: 1,
       maxItems: 200,
     }),
   },
   {
-    queues: list(queueName, { description: 'Only from these queues; all of them by default.', minItems: 1, maxItems: 200 }),
-    limit: integer({ description: 'The maximum number at once.', minimum: 1, maximum: 1_000, default: 1 }),
+    queues: list(queueName, { description: 'Only jobs of these queues; all queues by default.', minItems: 1, maxItems: 200 }),
+    limit: integer({ description: 'The maximum number of jobs.', minimum: 1, maximum: 1_000, default: 1 }),
     lease: duration({
-      description: 'How long the jobs stay with a worker that does not extend them; 30 s by default, 1 s to 12 h.',
+      description: 'How long the jobs stay claimed unless the leases are extended; 30 s by default, 1 s to 12 h.',
     }),
-    wait: duration({ description: 'How long to wait for work when there is none; 0 by default, at most 60 s.' }),
-    owner: text({ description: 'What people read as the worker of these jobs.', minLength: 1, maxLength: 200 }),
+    wait: duration({ description: 'How long to wait if there is no work; 0 by default, at most 60 s.' }),
+    owner: storable({ description: 'The name of the worker, which is shown to people.', minLength: 1, maxLength: 200 }),
   },
 )
 /** Which jobs to claim, how many, and how long to wait. */
@@ -51,7 +56,7 @@ export const lease = object({
   meta: record(anything()),
   attempt: integer({ description: '1 for the first run.' }),
   maxRetries: integer(),
-  timeoutMs: nullable(integer({ description: 'How long this attempt may take.' })),
+  timeoutMs: nullable(integer({ description: 'The time limit of this attempt.' })),
   createdAt: instant(),
   expiresAt: instant({ description: 'When the lease ends, unless it is extended.' }),
 })
@@ -61,11 +66,11 @@ export type Lease = ValueOf<typeof lease>
 export const leases = object({ leases: list(lease) })
 
 const failure = input(
-  { message: text({ description: 'What went wrong; cut to 2,000 characters.' }) },
+  { message: text({ description: 'What went wrong; truncated to 2,000 characters.' }) },
   { code: text({ maxLength: 100 }), stack: text() },
 )
 
-const delay = duration({ description: 'How long to wait before it may run again.' })
+const delay = duration({ description: 'The delay before the job may run again.' })
 
 const held = { id: jobId, token: leaseToken }
 
@@ -75,17 +80,19 @@ const dead = { outcome: literal('dead'), error: failure }
 const release = { outcome: literal('release') }
 const cancelled = { outcome: literal('cancelled') }
 
-const result = anything({ description: 'What the job gave.' })
+const result = anything({ description: 'The result of the job.' })
 
 const meanings = {
-  done: { description: 'The work is done.' },
+  done: { description: 'The job succeeded.' },
   fail: {
     description:
-      'The attempt failed. It is tried again while the job has retries left, after this delay or the default one; else it is dead.',
+      'The attempt failed. While the job has retries left, it is retried after this delay or the default one; otherwise it is dead.',
   },
-  dead: { description: 'Retrying cannot help: it is dead at once.' },
-  release: { description: 'Back to the queue, as if it had never been claimed; without a delay, to the place that it had.' },
-  cancelled: { description: 'It was asked to stop, and has stopped.' },
+  dead: { description: 'Retrying cannot help: the job is dead at once.' },
+  release: {
+    description: 'The job returns to the queue as if it had never been claimed; without a delay, to its previous place.',
+  },
+  cancelled: { description: 'The job was asked to stop, and has stopped.' },
 }
 
 /** How the lease of one job ends. */
@@ -121,7 +128,7 @@ export type Settlements = ValueOf<typeof settlements>
 
 const receipts = ['done', 'blocked', 'failed', 'retried', 'dead', 'released', 'cancelled'] as const
 const receiptText =
-  '`blocked`: it is done, and waits for its children. `failed`: one of them has failed, and so has it. `cancelled`: it was asked to stop meanwhile, and has.'
+  '`blocked`: the job is done, and waits for its children. `failed`: one of its children has failed, so it has failed too. `cancelled`: it had been asked to stop, and has ended as cancelled.'
 
 export const settled = object({ receipt: words(receipts, { description: receiptText }) })
 /** The outcome of one settlement. */
@@ -137,7 +144,7 @@ export type SettledMany = ValueOf<typeof settledMany>
 
 export const extension = input(
   { leases: list(input(held), { minItems: 1, maxItems: 1_000 }) },
-  { lease: duration({ description: 'The duration from now; 30 s by default, 1 s to 12 h.' }) },
+  { lease: duration({ description: 'The new duration, from now; 30 s by default, 1 s to 12 h.' }) },
 )
 /** The leases to extend. */
 export type Extension = ValueOf<typeof extension>
@@ -145,7 +152,7 @@ export type Extension = ValueOf<typeof extension>
 export const extended = object({
   leases: list(words(['held', 'lost', 'stop']), {
     description:
-      'In the order of the request. `lost`: another worker may have the job by now. `stop`: it is held, and was asked to stop: settle it as `cancelled`.',
+      'In the order of the request. `lost`: another worker may have the job by now. `stop`: the lease is held, but the job was asked to stop: settle it as `cancelled`.',
   }),
 })
 /** The outcomes of a lease extension. */
@@ -153,5 +160,5 @@ export type Extended = ValueOf<typeof extended>
 
 export const progressReport = input({
   token: leaseToken,
-  progress: anything({ description: 'How far the work is: any JSON value of at most 64 KiB.' }),
+  progress: anything({ description: 'The progress: any JSON value of at most 64 KiB.' }),
 })

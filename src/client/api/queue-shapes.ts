@@ -1,7 +1,7 @@
 import { counts, jobName, queueName } from './job-shapes.ts'
 import { flag, instant, integer, list, nullable, object, text, type ValueOf, words } from './shape.ts'
 
-const oldestReadyAt = nullable(instant({ description: 'When the oldest ready job was due; null where none is ready.' }))
+const oldestReadyAt = nullable(instant({ description: 'When the oldest ready job was due; null if none is ready.' }))
 
 export const queueStatus = object({ queue: queueName, paused: flag() })
 
@@ -12,15 +12,15 @@ export const queues = object({ queues: list(object({ queue: queueName, paused: f
 export type Queues = ValueOf<typeof queues>
 
 export const stats = object({
-  at: instant({ description: 'Of the server’s clock.' }),
-  version: text({ description: 'Of the server.' }),
-  backend: text({ description: 'What the queue is kept in.' }),
+  at: instant({ description: 'The time of the server.' }),
+  version: text({ description: 'The version of the server.' }),
+  backend: text({ description: 'The engine that keeps the queue.' }),
   counts,
   oldestReadyAt,
   jobs: list(object({ job: jobName, queue: queueName, counts, oldestReadyAt })),
   pausedQueues: list(queueName),
-  pausedJobs: list(jobName, { description: 'Keys of which nothing is handed out from any queue.' }),
-  workers: integer({ description: 'Those that gave a sign of life.' }),
+  pausedJobs: list(jobName, { description: 'Keys of jobs that are paused in all queues.' }),
+  workers: integer({ description: 'The number of live workers.' }),
 })
 /** Counts by queue and job. */
 export type Stats = ValueOf<typeof stats>
@@ -28,17 +28,17 @@ export type Stats = ValueOf<typeof stats>
 export const workers = object({
   workers: list(
     object({
-      owner: text({ description: 'The same as of its jobs.' }),
+      owner: text({ description: 'The same as the `owner` of its jobs.' }),
       host: text(),
       pid: integer(),
       version: text(),
       startedAt: instant(),
       seenAt: instant(),
-      expiresAt: instant({ description: 'It counts as dead when it gives no sign of life until then.' }),
-      queues: nullable(list(queueName, { description: 'Null is all of them.' })),
+      expiresAt: instant({ description: 'Without a heartbeat by then, the worker counts as dead.' }),
+      queues: nullable(list(queueName, { description: 'Null means all queues.' })),
       jobs: list(jobName),
       concurrency: integer(),
-      allowed: integer({ description: 'As many jobs as it allows itself to run at once now.' }),
+      allowed: integer({ description: 'How many jobs it currently allows itself to run at the same time.' }),
       running: integer(),
       breaker: words(['closed', 'open', 'half-open']),
     }),

@@ -10,12 +10,13 @@ import {
   nullable,
   object,
   type Shape,
+  storable,
   text,
   type ValueOf,
   words,
 } from './shape.ts'
 
-export const scheduleName = text({
+export const scheduleName = storable({
   description:
     'The name of a schedule: the key of its job where the code has it; the key of a stored one, with or without `stored:` before it.',
   minLength: 1,
@@ -27,18 +28,16 @@ const overlaps = ['allow', 'skip', 'queue'] as const
 
 /** A schedule to be created at run time. */
 export const newSchedule = input(
-  { job: text({ description: 'The key of the job.', minLength: 1, maxLength: 191 }) },
+  { job: storable({ description: 'The key of the job.', minLength: 1, maxLength: 191 }) },
   {
-    payload: anything({ description: 'Of each run.' }),
+    payload: anything({ description: 'The payload of each run.' }),
     cron: text({ description: 'Five fields, six with seconds first, or a macro such as `@daily`.', maxLength: 1_000 }),
-    every: duration({ description: 'A fixed interval of whole seconds; the first run comes at once.' }),
-    repeat: text({ description: 'Counted from the run before: `FINISHED, +1 HOUR`.', maxLength: 1_000 }),
+    every: duration({ description: 'A fixed interval of whole seconds; the first run starts at once.' }),
+    repeat: text({ description: 'Counted from the previous run: `FINISHED, +1 HOUR`.', maxLength: 1_000 }),
     timezone: nullable(text({ description: 'The IANA zone of `cron`.', maxLength: 100 })),
     until: nullable(instant({ description: 'No run is due after this.' })),
-    misfire: nullable(
-      misfireOptions({ description: 'What becomes of runs that were due while nobody was there: a word, or an object.' }),
-    ),
-    overlap: nullable(words(overlaps, { description: 'What a run does while an earlier one has not ended.' })),
+    misfire: nullable(misfireOptions({ description: 'What to do with runs that were missed because no scheduler was running.' })),
+    overlap: nullable(words(overlaps, { description: 'What to do with a run that is due while an earlier one has not ended.' })),
   },
 )
 /** A schedule to be stored over HTTP. */
@@ -57,7 +56,7 @@ function misfireOptions({ description }: { readonly description: string }): Shap
 export const storedSchedule = object({
   key: text(),
   job: text(),
-  payload: anything({ description: 'Null where it is encrypted, too.' }),
+  payload: anything({ description: 'Also null if it is encrypted.' }),
   kind: words(['cron', 'every', 'repeat']),
   said: text({ description: 'The cron expression, interval or repeat, as it was given.' }),
   text: text({ description: 'The schedule in words.' }),
@@ -74,15 +73,15 @@ export const schedule = object({
   timezone: text(),
   paused: flag(),
   since: nullable(
-    instant({ description: 'Since when it is followed without a break; null of one that no scheduler has seen yet.' }),
+    instant({ description: 'Since when it has been followed without interruption; null if no scheduler has seen it yet.' }),
   ),
   nextAt: nullable(instant()),
   stored: nullable(storedSchedule),
   last: nullable(
     object({
-      at: instant({ description: 'The instant that the run stands for.' }),
+      at: instant({ description: 'The scheduled time of the run.' }),
       jobId,
-      outcome: nullable(text({ description: 'How it ended; null while it has not.' })),
+      outcome: nullable(text({ description: 'How it ended; null if it has not ended.' })),
       startedAt: nullable(instant()),
       finishedAt: nullable(instant()),
     }),
@@ -96,8 +95,8 @@ export const schedules = object({ schedules: list(schedule) })
 export const scheduleFilter = input(
   {},
   {
-    prefix: text({ description: 'Only those whose names or keys begin with this.', maxLength: 198 }),
-    stored: words(['true', 'false'], { description: 'Only those that were made at run time, or only those of the code.' }),
+    prefix: storable({ description: 'Only schedules whose names or keys begin with this.', maxLength: 198 }),
+    stored: words(['true', 'false'], { description: '`true`: only those created at run time. `false`: only those in the code.' }),
   },
 )
 export type ScheduleFilter = ValueOf<typeof scheduleFilter>
@@ -116,8 +115,8 @@ export const nextRuns = object({
   runs: list(
     object({
       at: instant(),
-      local: text({ description: 'The same on the clock of the schedule’s zone.' }),
-      note: nullable(text({ description: 'What a change of clocks does to it.' })),
+      local: text({ description: 'The same in the time zone of the schedule.' }),
+      note: nullable(text({ description: 'How daylight saving affects it.' })),
     }),
   ),
 })

@@ -50,6 +50,13 @@ export function text(
   return { type: 'string', ...rules }
 }
 
+/** A text that every database can store and search for: PostgreSQL refuses U+0000. */
+export function storable(rules: Words & Pick<JsonSchema, 'minLength' | 'maxLength'> = {}): Shape<string> {
+  return text({ ...rules, pattern: storablePattern })
+}
+
+export const storablePattern = '^[^\\u0000]*$'
+
 /** ISO 8601 with an offset. */
 export function instant(rules: Words = {}): Shape<string> {
   return { type: 'string', format: 'date-time', ...rules }

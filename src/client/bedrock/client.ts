@@ -7,6 +7,7 @@ import { type Clock, pause, systemClock } from '../../core/time/clock.ts'
 import { type Duration, parseDuration } from '../../core/time/duration.ts'
 import { BedrockConnection } from './connection.ts'
 import type {
+  BedrockFinish,
   BedrockJob,
   BedrockJobChanges,
   BedrockJobState,
@@ -100,7 +101,10 @@ export class BedrockClient implements AsyncDisposable {
   }
 
   async updateJob(jobID: number, changes: BedrockJobChanges, options?: BedrockCallOptions): Promise<void> {
-    await this.#ask('UpdateJob', { jobID, ...changes, data: optionalJson(changes.data) }, options)
+    const { data, shouldClearRepeat, ...others } = changes
+    // The protocol knows no other word for true here.
+    const cleared = shouldClearRepeat === true ? 1 : undefined
+    await this.#ask('UpdateJob', { jobID, ...others, data: optionalJson(data), shouldClearRepeat: cleared }, options)
   }
 
   /** Undefined if there is no such job. */
@@ -109,8 +113,8 @@ export class BedrockClient implements AsyncDisposable {
     return response.status === 404 ? undefined : this.#parsed<BedrockJobState>('QueryJob', response)
   }
 
-  async finishJob(jobID: number, changes: { readonly data?: Json } = {}, options?: BedrockCallOptions): Promise<void> {
-    await this.#ask('FinishJob', { jobID, data: optionalJson(changes.data) }, options)
+  async finishJob(jobID: number, changes: BedrockFinish = {}, options?: BedrockCallOptions): Promise<void> {
+    await this.#ask('FinishJob', { jobID, ...changes, data: optionalJson(changes.data) }, options)
   }
 
   async retryJob(jobID: number, retry: BedrockRetry = {}, options?: BedrockCallOptions): Promise<void> {

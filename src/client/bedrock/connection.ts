@@ -40,7 +40,7 @@ export class BedrockConnection {
 
   /** `waitMs` is how long the server may wait for a job, in addition to the time the response takes. */
   ask(text: string, answerMs: number, waitMs: number, signal?: AbortSignal): Promise<BedrockResponse> {
-    if (this.#isClosed) return Promise.reject(new TreadleError('BACKEND_CLOSED', 'The client was closed. Make a new one.'))
+    if (this.#isClosed) return Promise.reject(new TreadleError('BACKEND_CLOSED', 'The client was closed. Create a new one.'))
     if (signal?.aborted) return Promise.reject(signal.reason)
     return new Promise((resolve, reject) => {
       const abort = () => this.#abandon(call, signal?.reason)

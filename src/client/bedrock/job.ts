@@ -36,9 +36,10 @@ export interface BedrockJob {
   readonly parentData?: Json
   readonly finishedChildJobs?: readonly BedrockChild[]
   readonly cancelledChildJobs?: readonly BedrockChild[]
+  readonly failedChildJobs?: readonly BedrockChild[]
 }
 
-/** A finished child, as its parent receives it. */
+/** A child that has ended, as its parent receives it. */
 export interface BedrockChild {
   readonly jobID: number
   readonly data: Json
@@ -58,6 +59,16 @@ export interface BedrockJobChanges {
   readonly repeat?: string
   readonly jobPriority?: BedrockPriority
   readonly nextRun?: string
+  /** The job does not repeat any more. */
+  readonly shouldClearRepeat?: boolean
+}
+
+/** Options of `finishJob`. */
+export interface BedrockFinish {
+  /** The data of the next run if the job repeats, and what its parent is given. */
+  readonly data?: Json
+  /** The job ends even if it repeats. */
+  readonly ignoreRepeat?: boolean
 }
 
 /** Options of `retryJob`. */

@@ -97,7 +97,10 @@ export class Calls {
       const type = response.headers.get('content-type') ?? ''
       if (response.status === 200 && type.startsWith('text/event-stream') && response.body !== null) return response.body
       answerOf(response.status, type, await response.text())
-      throw new TreadleError('SERVER_UNREACHABLE', `What answered is no job server: ${type || 'without a content type'}`)
+      throw new TreadleError(
+        'SERVER_UNREACHABLE',
+        `The server that answered is not a job server: ${type || 'without a content type'}`,
+      )
     } catch (thrown) {
       if (thrown instanceof TreadleError) throw thrown
       signal.throwIfAborted()
@@ -146,7 +149,7 @@ function answerOf(status: number, type: string, text: string): unknown {
   if (status >= 200 && status < 300 && value !== undefined) return value
   throw new TreadleError(
     'SERVER_UNREACHABLE',
-    `What answered is no job server: status ${status}, ${type || 'without a content type'}`,
+    `The server that answered is not a job server: status ${status}, ${type || 'without a content type'}`,
   )
 }
 

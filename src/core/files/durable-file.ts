@@ -1,6 +1,20 @@
-import { closeSync, constants, copyFileSync, fsyncSync, linkSync, openSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  fchownSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  renameSync,
+  type Stats,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 import { randomToken } from '../id.ts'
+import { processUser } from '../process/environment.ts'
 
 /**
  * Creates a file that only its owner can read. It is complete and on disk before it appears under its name. Fails with EEXIST if
@@ -16,9 +30,9 @@ export function createDurably(path: string, text: string): void {
   syncFolderOf(path)
 }
 
-/** Replaces the contents of a file atomically: readers see either the old text or the new one. */
+/** Replaces the contents of a file atomically: readers see either the old text or the new one. It keeps its owner. */
 export function replaceDurably(path: string, text: string): void {
-  const draft = writeDraft(path, text)
+  const draft = writeDraft(path, text, statSync(path))
   try {
     renameSync(draft, path)
   } catch (thrown) {
@@ -26,6 +40,21 @@ export function replaceDurably(path: string, text: string): void {
     throw thrown
   }
   syncFolderOf(path)
+}
+
+/** Runs `act` while no other program that asks for the same lock does; null if one does. A program that is killed leaves its lock. */
+export function withLock<Result>(lock: string, act: () => Result): Result | null {
+  try {
+    closeSync(openSync(lock, 'wx', 0o600))
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === 'EEXIST') return null
+    throw thrown
+  }
+  try {
+    return act()
+  } finally {
+    unlinkSync(lock)
+  }
 }
 
 /** The name of a file survives a power failure only if its folder was synced. */
@@ -55,10 +84,12 @@ export function sync(descriptor: number): void {
 
 const unsyncable = new Set(['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EROFS', 'EPERM', 'EBADF'])
 
-function writeDraft(path: string, text: string): string {
+function writeDraft(path: string, text: string, owner?: Stats): string {
   const draft = `${path}.${randomToken()}`
   const descriptor = openSync(draft, 'wx', 0o600)
   try {
+    // Root may replace the file of a user, whose programs must still be able to read it.
+    if (owner !== undefined && owner.uid !== processUser()) fchownSync(descriptor, owner.uid, owner.gid)
     writeFileSync(descriptor, text)
     sync(descriptor)
   } catch (thrown) {

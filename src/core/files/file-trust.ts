@@ -1,5 +1,5 @@
 import { lstatSync, readFileSync, readlinkSync, realpathSync, type Stats } from 'node:fs'
-import { basename, dirname, join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { TreadleError } from '../errors.ts'
 import { environmentVariable, processUser } from '../process/environment.ts'
 
@@ -20,7 +20,7 @@ export function refuseUntrusted(path: string): void {
  * root and that no one else can write to it, and the same for every folder above it and for every link on the way, with the
  * folders above that. In a folder with the sticky bit, others can create files but cannot replace those of another user.
  */
-export function trustProblem(path: string, threat = 'who could have anything run'): string | undefined {
+export function trustProblem(path: string, threat = 'who could make it run anything'): string | undefined {
   const user = processUser()
   if (user === undefined) return undefined
   const trusted = trustedOwners(user)
@@ -81,19 +81,29 @@ function trustedOwners(user: number): Trusted | 'everybody' {
   return { users, groups: groups.map(Number) }
 }
 
-/** The file, the folders above it, and the targets of links with the folders above them. */
+/**
+ * The file, the folders above it, and the targets of links with the folders above them. Goes part by part, as the system does when
+ * it opens the path: `..` behind a link leads to the folder above its target.
+ */
 function wayTo(path: string): ReadonlySet<string> {
   const way = new Set<string>()
-  /** Adds the path and everything above it, and returns where it leads. */
-  function add(at: string): string {
-    const above = dirname(at)
-    const place = above === at ? at : join(add(above), basename(at))
+  let links = 0
+  /** Adds what stands on the way, and returns where it leads. */
+  const walk = (from: string, path: string): string => {
+    let at = path.startsWith('/') ? '/' : from
+    way.add(at)
+    for (const part of path.split('/')) {
+      if (part === '' || part === '.') continue
+      at = part === '..' ? dirname(at) : step(at, join(at, part))
+    }
+    return at
+  }
+  const step = (from: string, place: string): string => {
     way.add(place)
     const target = statOf(place)?.isSymbolicLink() ? linkAt(place) : undefined
-    return target === undefined || ++links > mostLinks ? place : add(resolve(dirname(place), target))
+    return target === undefined || ++links > mostLinks ? place : walk(from, target)
   }
-  let links = 0
-  add(resolve(path))
+  walk(walk('/', resolve('.')), path)
   return way
 }
 
@@ -127,7 +137,7 @@ function problemAt(path: string, trusted: Trusted, threat: string): string | und
 
 export function ownerAdvice(path: string, found: Stats): string {
   const chown = found.isSymbolicLink() ? 'chown -h' : 'chown'
-  return `Where it is yours, run: ${chown} ${processUser()} ${quoted(path)}. To trust that user: ${trustVariable}=${found.uid}`
+  return `If it is yours, run: ${chown} ${processUser()} ${quoted(path)}. To trust that user: ${trustVariable}=${found.uid}`
 }
 
 function writable(path: string, { mode, gid }: Stats, who: string, threat: string): string {

@@ -10,7 +10,7 @@ const sizeText = /^(\d+(?:\.\d+)?)(b|kb|mb|gb)$/i
 export function parseByteSize(value: ByteSize, what: string): number {
   const bytes = typeof value === 'number' ? value : typeof value === 'string' ? textBytes(value) : Number.NaN
   if (!Number.isFinite(bytes) || bytes < 0 || bytes > Number.MAX_SAFE_INTEGER) {
-    const accepted = "a number of bytes or a text such as '64mb', '1.5gb'"
+    const accepted = "a number of bytes or a string such as '64mb', '1.5gb'"
     throw new TreadleError('CONFIG_INVALID', `${what} must be ${accepted}, got ${JSON.stringify(value) ?? String(value)}`)
   }
   return Math.round(bytes)

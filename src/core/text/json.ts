@@ -32,21 +32,21 @@ function unreadable(cause: unknown, { what, invalid = 'PAYLOAD_NOT_JSON' }: Json
   return new TreadleError(invalid, `The ${what} is not JSON: reading it threw ${messageOf(cause)}`, { cause })
 }
 
-/** Makes the same checks on a value that has already been serialized to this text. */
+/** Makes the same checks on a value that was read from this text. A number like 1e400 is read as `Infinity`. */
 export function refuseWritten(value: unknown, text: string, limits: JsonLimits): void {
-  refuseUnsound(value, limits)
+  refuseUnsound(value, limits, 'cannot be stored')
   refuseTooLarge(text, limits)
 }
 
 /** A text several times too long is not written at all: a few values that are referenced again and again can make it endless. */
 const mostTimesTooLong = 8
 
-function refuseUnsound(value: unknown, limits: JsonLimits): void {
+function refuseUnsound(value: unknown, limits: JsonLimits, verdict = 'is not JSON'): void {
   const { what, maxBytes, invalid = 'PAYLOAD_NOT_JSON' } = limits
   const room = new Room(mostTimesTooLong * maxBytes)
   const problem = problemOf(value, '', 0, room)
   if (room.isOver) throw tooLarge(`more than ${mostTimesTooLong * maxBytes}`, limits)
-  if (problem !== undefined) throw new TreadleError(invalid, `The ${what} is not JSON: ${problem}`)
+  if (problem !== undefined) throw new TreadleError(invalid, `The ${what} ${verdict}: ${problem}`)
 }
 
 /** The remaining space, counted by the minimum size of each part. */
@@ -89,7 +89,8 @@ function problemOf(value: unknown, path: string, depth: number, room: Room): str
     case 'boolean':
       return undefined
     case 'number':
-      return Number.isFinite(value) ? undefined : `${at(path)} is ${value}`
+      if (Number.isFinite(value)) return undefined
+      return `${at(path)} is ${value}${Number.isNaN(value) ? '' : ', a number out of range'}`
     case 'object':
       return value === null ? undefined : objectProblem(value, path, depth, room)
     default:

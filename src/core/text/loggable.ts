@@ -1,4 +1,4 @@
-import { isSecretName, masked } from './masking.ts'
+import { isSecretMember, masked } from './masking.ts'
 import { shown } from './shown.ts'
 
 const deepest = 6
@@ -13,6 +13,13 @@ export function loggableJson(value: unknown): string {
   }
 }
 
+/** Errors among the fields as name, message and stack, for a logger that writes JSON: that would leave nothing of them. */
+export function withPlainErrors(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const members = Object.entries(fields)
+  if (!members.some(([, value]) => value instanceof Error)) return fields
+  return Object.fromEntries(members.map(([name, value]) => [name, value instanceof Error ? loggableError(value, 0) : value]))
+}
+
 function loggable(value: unknown, depth: number): unknown {
   if (typeof value === 'string') return masked(value)
   if (typeof value === 'bigint') return value.toString()
@@ -24,11 +31,9 @@ function loggable(value: unknown, depth: number): unknown {
   if (Array.isArray(value)) return value.slice(0, mostMembers).map((each) => loggable(each, depth + 1))
   if (value instanceof Map || value instanceof Set) return loggable([...value], depth)
   const members = Object.entries(value).slice(0, mostMembers)
-  return Object.fromEntries(members.map(([name, member]) => [name, isSecret(name, member) ? '***' : loggable(member, depth + 1)]))
-}
-
-function isSecret(name: string, value: unknown): boolean {
-  return typeof value === 'string' && isSecretName(name)
+  return Object.fromEntries(
+    members.map(([name, member]) => [name, isSecretMember(name, member) ? '***' : loggable(member, depth + 1)]),
+  )
 }
 
 function hasJson(value: object): value is { toJSON(): unknown } {

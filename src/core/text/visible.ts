@@ -22,8 +22,11 @@ export function visibleJson(json: string): string {
   return withVisibleMarks(json).replaceAll(/[\u007f-\u009f]/g, escaped)
 }
 
+/** Joins the parts of one emoji, and is seen as that. */
+const joiner = /(?<=\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f)\u200d(?=\p{Extended_Pictographic})/u
+
 /** All format characters (Cf), the two separators, and letters that render as blanks. */
-const marks = /[\p{Cf}\u2028\u2029\u115f\u1160\u3164\uffa0]|\u034f/gu
+const marks = new RegExp(`(?!${joiner.source})[\\p{Cf}\\u2028\\u2029\\u115f\\u1160\\u3164\\uffa0\\u034f]`, 'gu')
 
 /** The escape used by JSON and JavaScript. */
 function escaped(character: string): string {

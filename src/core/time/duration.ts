@@ -6,7 +6,7 @@ export type Duration = number | string
 const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 const wholeText = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d|w))+$/
 const part = /(\d+(?:\.\d+)?)(ms|s|m|h|d|w)/g
-const accepted = "a number of milliseconds or a text such as '250ms', '30s', '5m', '1h30m', '2d', '1w'"
+const accepted = "a number of milliseconds or a string such as '250ms', '30s', '5m', '1h30m', '2d', '1w'"
 
 /** Ten thousand years: added to any `now`, even several times, it still gives an instant that a `Date` can hold. */
 export const longestDurationMs = 3_652_500 * 86_400_000

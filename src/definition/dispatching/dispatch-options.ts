@@ -25,8 +25,8 @@ export interface DispatchOptions extends UniqueDispatchOptions {
   readonly timeout?: Duration | null
   /** The group of the job, instead of the definition's; null means none. */
   readonly group?: string | null
-  /** Once a job with this key has succeeded, others are skipped instead of run. */
-  readonly idempotencyKey?: string
+  /** Once a job with this key has succeeded, others are skipped instead of run; null means no key. */
+  readonly idempotencyKey?: string | null
   readonly meta?: Readonly<Record<string, Json>>
   /** Labels to search jobs by, in addition to those of the definition. */
   readonly tags?: Tags
@@ -85,6 +85,6 @@ export function dispatchOptions(given: unknown): DispatchOptions {
 }
 
 /** The payload may be omitted if the handler takes none. */
-export type DispatchArguments<Input> = undefined extends Input
-  ? [payload?: Input, options?: DispatchOptions]
-  : [payload: Input, options?: DispatchOptions]
+export type DispatchArguments<Input, Options = DispatchOptions> = undefined extends Input
+  ? [payload?: Input, options?: Options]
+  : [payload: Input, options?: Options]

@@ -1,6 +1,5 @@
 import { TreadleError } from '../../core/errors.ts'
-import { shown } from '../../core/text/shown.ts'
-import type { DispatchOptions } from './dispatch-options.ts'
+import type { DispatchArguments, DispatchOptions } from './dispatch-options.ts'
 
 /** One job of a workflow before it is dispatched, created by `job.step(payload, options)`. */
 export interface Step<Result = unknown> {
@@ -32,13 +31,6 @@ function soundStep(step: Step): Step {
   throw new TreadleError('CONFIG_INVALID', message)
 }
 
-/** Returns the job name. The argument of `dispatchChild` may be anything at run time. */
-export function childJobName(job: unknown): string {
-  const name = typeof job === 'object' && job !== null && 'job' in job ? job.job : job
-  if (typeof name === 'string') return name
-  throw new TreadleError('JOB_UNKNOWN', `dispatchChild takes a job or its name, and then the payload, got ${shown(job)}`)
-}
-
 /** The results of these steps, in order. */
 export type ResultsOf<Steps extends readonly Step[]> = {
   readonly [Place in keyof Steps]: Steps[Place] extends Step<infer Result> ? Result : never
@@ -61,24 +53,18 @@ export interface ChildOptions extends Omit<DispatchOptions, 'dependsOn' | 'onDep
   readonly onFailure?: ChildFailure
 }
 
-export type ChildArguments<Input> = undefined extends Input
-  ? [payload?: Input, options?: ChildOptions]
-  : [payload: Input, options?: ChildOptions]
+export type ChildArguments<Input> = DispatchArguments<Input, ChildOptions>
 
-/** A job that can be part of a workflow, as far as the type checker is concerned: a builder. */
-export interface Steppable<Input, Result> {
-  readonly job: string
-  args(payload: Input): unknown
-  step(...args: never): Step<Result>
-}
-
-/** A `JobDefinition`, as far as the types of a child job are concerned. */
+/** A builder or a `JobDefinition`, as far as the types of a dispatch are concerned. */
 export interface DefinedJob<Input, Result> {
   readonly job: string
-  toDefinition(): unknown
-  readonly inputType?: { of(input: Input): void }['of']
-  readonly resultType?: Result
+  toDefinition(): { readonly inputType?: { of(input: Input): void }['of']; readonly resultType?: Result }
 }
+
+/** A class with `handle`, as far as the types of a dispatch are concerned. */
+export type ChildClass<Payload, Result> =
+  | { readonly name: string; handle(payload: Payload, context: never): Result | Promise<Result> }
+  | (new () => { handle(payload: Payload, context: never): Result | Promise<Result> })
 
 /** The outcome of a job that another one waited for. */
 export interface LinkOutcome {

@@ -100,8 +100,11 @@ function problemOf(tx: unknown): string {
   if (hasMethods(tx, ['connect', 'query', 'end']) || hasMethods(tx, ['getConnection'])) {
     return 'A pool has no transaction: each of its statements may run on another connection. Take one connection, and begin the transaction on it'
   }
-  if (hasMethods(tx, ['select', 'execute']) || hasMethods(tx, ['select', 'run', 'all'])) {
-    return "This looks like Drizzle: import { fromDrizzle } from 'treadle/transactions', and give fromDrizzle(tx, sql)"
+  if (hasMethods(tx, ['select', 'execute'])) {
+    return "This looks like Drizzle: import { fromDrizzle } from 'treadle/transactions', and pass fromDrizzle(tx, sql)"
+  }
+  if (hasMethods(tx, ['select', 'run', 'all'])) {
+    return 'This looks like Drizzle on a SQLite file: pass the open file, which is db.$client of your Drizzle database'
   }
   if (hasMethods(tx, ['$connect']) || hasMethods(tx, ['transaction'])) {
     return 'This is a client, not a transaction: pass the value that its transaction function receives'

@@ -71,6 +71,8 @@ export const descriptionWords = {
   environments: (_, ...environments: readonly (string | readonly string[])[]) => ({ environments: environments.flat() }),
 } as const satisfies WordTable<DescriptionWords>
 
+/** An undefined time was not given, as in the options of a program. */
 export function keptMs(keep: KeepOptions): Partial<Keep> {
-  return Object.fromEntries(Object.entries(keep).map(([outcome, time]) => [outcome, parseDuration(time, `keep.${outcome}`)]))
+  const given = Object.entries(keep).filter(([, time]) => time !== undefined)
+  return Object.fromEntries(given.map(([outcome, time]) => [outcome, parseDuration(time, `keep.${outcome}`)]))
 }

@@ -5,9 +5,9 @@ import { keyTest } from '../../queue/claiming/key-pattern.ts'
 import type { DeadReason, Lease, LeaseBatch, LeaseRequest } from '../../queue/contract/contract.ts'
 import { interruption } from '../../queue/contract/failure.ts'
 import { type BrokerMessage, readMessage, withAttemptError } from '../broker/message.ts'
-import { bury, release, reserve, type ServerJob, type ServerStats, statsJob } from './commands.ts'
+import { bury, isPutRefused, release, reserve, type ServerJob, type ServerStats, statsJob } from './commands.ts'
 import { type Copies, priOf, secondsOf } from './copies.ts'
-import type { HeldJobs } from './held-jobs.ts'
+import type { HeldJob, HeldJobs } from './held-jobs.ts'
 import type { IdleWaiter } from './idle-waiter.ts'
 import type { Link } from './link.ts'
 import type { Session } from './session.ts'
@@ -192,22 +192,31 @@ class Claim {
     rescues: number,
   ): Promise<Lease | null> {
     const { owner, leaseMs, amongOthers = false } = this.#request
-    const { held, copies } = this.#deps
+    const { held } = this.#deps
     const ttr = Math.max(stats.ttr, secondsOf(leaseMs))
     const job = held.add({ session, owner, serverId, message, rescues, ttr: stats.ttr })
-    // The time to run and whether its owner holds it alone are stored in the job. To change either, a copy replaces it.
-    if (ttr > stats.ttr || message.alone !== !amongOthers) {
-      const changed = { ...message, rescues, alone: !amongOthers }
-      const copyId = await copies.keep(job, { message: changed, ttr })
-      if (copyId === null) {
-        held.remove(job)
-        return null
-      }
-      held.replace(job, copyId, changed, ttr)
+    // The time to run and whether its owner holds it alone are stored in the job.
+    const changed = { ...message, rescues, alone: !amongOthers }
+    const isChanged = ttr > stats.ttr || message.alone !== changed.alone
+    if (isChanged && !(await this.#replace(job, changed, ttr))) {
+      held.remove(job)
+      return null
     }
-    const { token } = job
     const { envelope, attempts } = message
-    return { token, envelope, attempt: attempts + 1, rescues, expiresAt: this.#askedAt + ttr * 1_000 }
+    return { token: job.token, envelope, attempt: attempts + 1, rescues, expiresAt: this.#askedAt + job.ttr * 1_000 }
+  }
+
+  /** Puts a changed copy in the place of the job. False if it was lost. A server that takes no more jobs lends it as it is. */
+  async #replace(job: HeldJob, message: BrokerMessage, ttr: number): Promise<boolean> {
+    const { held, copies } = this.#deps
+    try {
+      const copyId = await copies.keep(job, { message, ttr })
+      if (copyId !== null) held.replace(job, copyId, message, ttr)
+      return copyId !== null
+    } catch (thrown) {
+      if (isPutRefused(thrown)) return true
+      throw thrown
+    }
   }
 }
 

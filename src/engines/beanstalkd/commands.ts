@@ -33,10 +33,19 @@ export async function put(session: Session, { pri, delay, ttr }: PutSettings, bo
   const reply = await session.ask(`put ${pri} ${delay} ${ttr}`, body)
   if (reply.word === 'INSERTED') return reply.args[0] as string
   if (reply.word === 'JOB_TOO_BIG') throw tooBig(Buffer.byteLength(body), null)
-  if (reply.word === 'DRAINING') {
-    throw new TreadleError('DATABASE_UNREACHABLE', 'Beanstalkd is draining and takes no more jobs: it is about to be stopped')
-  }
-  throw unexpected('put', reply)
+  const why = putRefusals[reply.word]
+  throw why === undefined ? unexpected('put', reply) : new TreadleError('DATABASE_UNWRITABLE', why)
+}
+
+/** The server goes on handing out the jobs that it has, and lets them end. */
+const putRefusals: Readonly<Record<string, string>> = {
+  DRAINING: 'Beanstalkd is draining and takes no more jobs: it is about to be stopped',
+  OUT_OF_MEMORY: 'Beanstalkd takes no more jobs: it has no memory left, or no space for its binlog',
+}
+
+/** Whether the server takes no more jobs. */
+export function isPutRefused(thrown: unknown): boolean {
+  return thrown instanceof TreadleError && thrown.code === 'DATABASE_UNWRITABLE'
 }
 
 export function tooBig(bytes: number, limit: number | null): TreadleError {
@@ -80,7 +89,6 @@ export async function change(session: Session, command: string, done: string): P
 export const deleteJob = (session: Session, serverId: string) => change(session, `delete ${serverId}`, 'DELETED')
 export const touch = (session: Session, serverId: string) => change(session, `touch ${serverId}`, 'TOUCHED')
 export const bury = (session: Session, serverId: string, pri: number) => change(session, `bury ${serverId} ${pri}`, 'BURIED')
-export const kickJob = (session: Session, serverId: string) => change(session, `kick-job ${serverId}`, 'KICKED')
 
 export function release(session: Session, serverId: string, pri: number, delay: number): Promise<boolean> {
   return change(session, `release ${serverId} ${pri} ${delay}`, 'RELEASED')

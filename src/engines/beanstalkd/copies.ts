@@ -1,5 +1,5 @@
 import { type BrokerMessage, fittingText } from '../broker/message.ts'
-import { bury, deleteJob, put, reserveJob, touch } from './commands.ts'
+import { bury, deleteJob, isPutRefused, put, release, reserveJob, touch } from './commands.ts'
 import type { Session } from './session.ts'
 import type { TubeDirectory } from './tube-directory.ts'
 import type { TubeNames } from './tube-names.ts'
@@ -40,7 +40,8 @@ export function secondsOf(delayMs: number): number {
 
 /**
  * A job's body cannot be changed, so a changed job is a copy that is put first, after which the original is deleted. The job is
- * never missing; a crash in between leaves it twice. An original that is no longer held is left alone.
+ * never missing; a crash in between leaves it twice. An original that is no longer held is left alone. While the server takes no
+ * more jobs, an original that ends goes back or is buried as it was, because nothing could be written into it.
  */
 export class Copies {
   readonly #names: TubeNames
@@ -56,7 +57,8 @@ export class Copies {
   /** Returns the job to the queue with this message. False if it was lost. */
   async putBack(original: Original, copy: CopySettings): Promise<boolean> {
     if (!(await touch(original.session, original.serverId))) return false
-    const copyId = await this.#put(original.session, copy)
+    const copyId = await this.#putIfTaken(original.session, copy)
+    if (copyId === null) return release(original.session, original.serverId, priOf(copy.message), copy.delay)
     return this.#finish(original, copyId)
   }
 
@@ -64,19 +66,30 @@ export class Copies {
   async bury(original: Original, copy: Omit<CopySettings, 'delay'>): Promise<boolean> {
     const { session } = original
     if (!(await touch(session, original.serverId))) return false
-    const copyId = await this.#put(session, { ...copy, delay: hiddenSeconds })
+    const copyId = await this.#putIfTaken(session, { ...copy, delay: hiddenSeconds })
+    if (copyId === null) return bury(session, original.serverId, priOf(copy.message))
     // If this fails, the message itself says that it is dead, and the next claim that finds it buries it.
     if (await reserveJob(session, copyId)) await bury(session, copyId, priOf(copy.message))
     return this.#finish(original, copyId)
   }
 
-  /** Changes a job that stays reserved. Returns the server's new id for it, or null if it was lost. */
+  /** Changes a job that stays reserved. Returns the server's new id for it, or null if it was lost. Throws if it cannot be changed. */
   async keep(original: Original, copy: Omit<CopySettings, 'delay'>): Promise<string | null> {
     const { session } = original
     if (!(await touch(session, original.serverId))) return null
     const copyId = await this.#put(session, { ...copy, delay: hiddenSeconds })
     const isReserved = await reserveJob(session, copyId)
     return (await this.#finish(original, copyId)) && isReserved ? copyId : null
+  }
+
+  /** Null while the server takes no more jobs. */
+  async #putIfTaken(session: Session, copy: CopySettings): Promise<string | null> {
+    try {
+      return await this.#put(session, copy)
+    } catch (thrown) {
+      if (isPutRefused(thrown)) return null
+      throw thrown
+    }
   }
 
   async #put(session: Session, { message, delay, ttr, onStored }: CopySettings): Promise<string> {

@@ -31,7 +31,7 @@ export class HeldJobs {
 
   /** If the same connection reserves a job again, it was lost in between, and the older token is invalid. */
   add(job: NewlyHeld): HeldJob {
-    const held = { ...job, token: randomToken(), isSettling: false, isUnconfirmed: false, copyId: null }
+    const held = { token: randomToken(), isSettling: false, isUnconfirmed: false, copyId: null, ...job }
     const tokens = this.#tokensOf(held.session)
     const older = tokens.get(held.serverId)
     if (older !== undefined) this.#byToken.delete(older)

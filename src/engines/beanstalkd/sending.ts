@@ -1,4 +1,4 @@
-import { messageOf, TreadleError } from '../../core/errors.ts'
+import { isUnreachable, messageOf, TreadleError } from '../../core/errors.ts'
 import type { Clock } from '../../core/time/clock.ts'
 import type { Envelope } from '../../envelope/envelope.ts'
 import type { SendReceipt } from '../../queue/contract/contract.ts'
@@ -64,15 +64,21 @@ export class Sending {
       tubes.note(tube)
     }
     const stored = await Promise.allSettled(parcels.map(put1))
-    const failed = stored.find((each) => each.status === 'rejected')
-    if (failed === undefined) return
-    throw incomplete(failed.reason, stored.filter(({ status }) => status === 'fulfilled').length, parcels.length)
+    const failures = stored.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []))
+    if (failures.length === 0) return
+    throw incomplete(
+      failures.find(isUnreachable) ?? failures[0],
+      stored.filter(({ status }) => status === 'fulfilled').length,
+      parcels.length,
+    )
   }
 }
 
 /** Without an answer, a put may or may not have been applied: sending the job again may store it twice. */
 function incomplete(reason: unknown, stored: number, all: number): unknown {
-  if (!(reason instanceof TreadleError) || (all === 1 && reason.code !== 'DATABASE_UNREACHABLE')) return reason
-  const message = `${messageOf(reason)}. ${stored} of ${all} jobs are known to be stored; others may be, and would be stored twice if they are sent again`
+  const isUnanswered = isUnreachable(reason)
+  if (!(reason instanceof TreadleError) || (all === 1 && !isUnanswered)) return reason
+  const others = isUnanswered ? 'others may be, and would be stored twice if they are sent again' : 'the others are not'
+  const message = `${messageOf(reason)}. ${stored} of ${all} jobs are ${isUnanswered ? 'known to be ' : ''}stored; ${others}`
   return new TreadleError(reason.code, message, { cause: reason })
 }

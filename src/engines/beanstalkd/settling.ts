@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/time/clock.ts'
 import type { Settlement, SettleReceipt } from '../../queue/contract/contract.ts'
 import { type BrokerMessage, readMessage, replacedEnvelope, withAttemptError } from '../broker/message.ts'
-import { deleteJob, peek, release, touch } from './commands.ts'
+import { deleteJob, isPutRefused, peek, release, touch } from './commands.ts'
 import { type Copies, priOf, secondsOf } from './copies.ts'
 import type { HeldJob, HeldJobs } from './held-jobs.ts'
 import type { Link } from './link.ts'
@@ -46,7 +46,12 @@ export class Settling {
     const ttr = Math.max(held.ttr, secondsOf(leaseMs))
     const { message } = held
     if (ttr > held.ttr || (alone && !message.alone)) {
-      return this.#change(held, { ...message, alone: alone || message.alone }, ttr)
+      try {
+        return await this.#change(held, { ...message, alone: alone || message.alone }, ttr)
+      } catch (thrown) {
+        // It can still be held for as long as before.
+        if (!isPutRefused(thrown)) throw thrown
+      }
     }
     if (await touch(held.session, held.serverId)) return 'applied'
     this.#deps.held.remove(held)

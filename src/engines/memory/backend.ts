@@ -6,9 +6,6 @@ import type {
   Coordination,
   LeaseBatch,
   LeaseRequest,
-  LockAnswer,
-  LockHolder,
-  OnceClaim,
   PatternClaims,
   QueueBackend,
   ReapReport,
@@ -16,10 +13,13 @@ import type {
   Settlement,
   SettleReceipt,
   Watch,
+  WholeBackend,
 } from '../../queue/contract/contract.ts'
+import type { Transfer } from '../../queue/contract/transfer.ts'
 import { type Rules, rulesOver } from '../../queue/rules/assembly.ts'
 import { ClockJumps } from '../../queue/time/clock-jumps.ts'
 import { MemoryEvents } from './events.ts'
+import { guarded, type Immediate } from './guarded.ts'
 import { Locks } from './keys/locks.ts'
 import { MemoryNumbers } from './keys/numbers.ts'
 import { MemoryLogs } from './logs.ts'
@@ -31,9 +31,9 @@ import { MemoryWorkers } from './workers.ts'
 /** The whole contract in this process's memory: for tests, and for work that may be lost when the process ends. */
 export class MemoryBackend implements QueueBackend {
   readonly kind = 'memory'
-  readonly store: MemoryStore
+  readonly store: WholeBackend['store']
   readonly coordination: Coordination
-  readonly transfer: MemoryTransfer
+  readonly transfer: Transfer
   readonly patterns: PatternClaims
   readonly #clock: Clock
   readonly #jumps: ClockJumps
@@ -49,37 +49,24 @@ export class MemoryBackend implements QueueBackend {
     this.#clock = clock
     this.#jumps = new ClockJumps(clock)
     const checkOpen = () => this.#checkOpen()
-    this.#rules = rulesOver({}, clock, this.#watchers)
-    const { jobs } = this.#rules
-    this.#workers = new MemoryWorkers({ clock, checkOpen })
-    this.#events = new MemoryEvents({ clock, checkOpen })
-    const numbers = new MemoryNumbers({ jobs, checkOpen })
-    const logs = new MemoryLogs({ jobs, checkOpen })
-    this.store = new MemoryStore({
-      ...this.#rules,
-      clock,
-      checkOpen,
-      watchers: this.#watchers,
-      paused: this.#paused,
-      workers: this.#workers,
-      numbers,
-      logs,
-      rollups: new MemoryRollups({ clock, checkOpen }),
-      events: this.#events,
-    })
-    const shared = { clock, checkOpen, watchers: this.#watchers, paused: this.#paused, numbers, logs }
-    this.transfer = new MemoryTransfer({ ...this.#rules, ...shared })
-    this.patterns = {
-      readyOf: async (names) => {
-        this.#checkOpen()
-        return [...new Set(names)].filter((job) => jobs.lanes.ofJob(job) !== undefined)
-      },
+    const rules = rulesOver({}, clock, this.#watchers)
+    const { jobs, once } = rules
+    this.#rules = rules
+    this.#workers = new MemoryWorkers(clock)
+    this.#events = new MemoryEvents(clock)
+    const shared = { ...rules, clock, watchers: this.#watchers, paused: this.#paused }
+    const kept = { numbers: new MemoryNumbers(jobs), logs: new MemoryLogs(jobs) }
+    const others = { workers: this.#workers, rollups: new MemoryRollups(clock), events: this.#events }
+    this.store = guarded<WholeBackend['store']>(new MemoryStore({ ...shared, ...kept, ...others }), checkOpen)
+    this.transfer = guarded<Transfer>(new MemoryTransfer({ ...shared, ...kept }), checkOpen)
+    const readyOf = (names: readonly string[]) => [...new Set(names)].filter((job) => jobs.lanes.ofJob(job) !== undefined)
+    this.patterns = guarded<PatternClaims>({ readyOf }, checkOpen)
+    const coordination: Immediate<Coordination> = {
+      claimOnce: (key, jobId) => once.claim(key, jobs.get(jobId), clock.now()),
+      lock: (name, holder, ttlMs) => this.#locks.lock(name, holder, ttlMs, clock.now()),
+      unlock: (name, owner) => this.#locks.unlock(name, owner, clock.now()),
     }
-    this.coordination = {
-      claimOnce: (key, jobId) => this.#claimOnce(key, jobId),
-      lock: (name, holder, ttlMs) => this.#lock(name, holder, ttlMs),
-      unlock: (name, owner) => this.#unlock(name, owner),
-    }
+    this.coordination = guarded<Coordination>(coordination, checkOpen)
   }
 
   async send(envelopes: readonly Envelope[]): Promise<readonly SendReceipt[]> {
@@ -134,21 +121,6 @@ export class MemoryBackend implements QueueBackend {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true
     this.#watchers.close()
-  }
-
-  async #claimOnce(key: string, jobId: string): Promise<OnceClaim> {
-    this.#checkOpen()
-    return this.#rules.once.claim(key, this.#rules.jobs.get(jobId), this.#clock.now())
-  }
-
-  async #lock(name: string, holder: LockHolder, ttlMs: number): Promise<LockAnswer> {
-    this.#checkOpen()
-    return this.#locks.lock(name, holder, ttlMs, this.#clock.now())
-  }
-
-  async #unlock(name: string, owner: string): Promise<boolean> {
-    this.#checkOpen()
-    return this.#locks.unlock(name, owner, this.#clock.now())
   }
 
   #checkOpen(): void {

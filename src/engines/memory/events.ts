@@ -8,26 +8,21 @@ import {
   placeEvents,
   type StoredEventChunk,
 } from '../../queue/contract/event-store.ts'
-
-export interface MemoryEventsParts {
-  readonly clock: Clock
-  /** Throws when the backend is closed. */
-  readonly checkOpen: () => void
-}
+import type { Immediate } from './guarded.ts'
 
 /** Recent events, kept while someone in this process is listening. */
-export class MemoryEvents implements EventStore {
-  readonly #parts: MemoryEventsParts
+export class MemoryEvents implements Immediate<EventStore> {
+  readonly #clock: Clock
   readonly #listeners = new Map<string, { readonly wants: string; readonly expiresAt: number }>()
   #chunks: StoredEventChunk[] = []
   #epoch = 0
   #last = 0
 
-  constructor(parts: MemoryEventsParts) {
-    this.#parts = parts
+  constructor(clock: Clock) {
+    this.#clock = clock
   }
 
-  async listen({ id, wants }: EventListenerRow, ttlMs: number): Promise<EventPosition> {
+  listen({ id, wants }: EventListenerRow, ttlMs: number): EventPosition {
     const now = this.#forgetExpired()
     if (this.#listeners.size === 0) {
       this.#epoch++
@@ -37,19 +32,18 @@ export class MemoryEvents implements EventStore {
     return { epoch: this.#epoch, last: this.#last }
   }
 
-  async leave(id: string): Promise<void> {
+  leave(id: string): void {
     this.#forgetExpired()
     this.#listeners.delete(id)
     if (this.#listeners.size === 0) this.#chunks = []
   }
 
-  async wanted(): Promise<readonly string[]> {
+  wanted(): readonly string[] {
     this.#forgetExpired()
     return [...this.#listeners.values()].map(({ wants }) => wants)
   }
 
-  async append(chunks: readonly EventChunk[]): Promise<void> {
-    this.#parts.checkOpen()
+  append(chunks: readonly EventChunk[]): void {
     for (const chunk of chunks) {
       const placed = placeEvents(chunk, this.#last)
       this.#last = placed.last
@@ -58,8 +52,7 @@ export class MemoryEvents implements EventStore {
     this.#chunks.splice(0, Math.max(0, this.#chunks.length - keptEventChunks))
   }
 
-  async read(after: number, limit: number): Promise<readonly StoredEventChunk[]> {
-    this.#parts.checkOpen()
+  read(after: number, limit: number): readonly StoredEventChunk[] {
     const start = this.#chunks.findIndex(({ last }) => last > after)
     return start < 0 ? [] : this.#chunks.slice(start, start + limit)
   }
@@ -70,8 +63,7 @@ export class MemoryEvents implements EventStore {
   }
 
   #forgetExpired(): number {
-    this.#parts.checkOpen()
-    const now = this.#parts.clock.now()
+    const now = this.#clock.now()
     for (const [id, { expiresAt }] of this.#listeners) if (expiresAt <= now) this.#listeners.delete(id)
     return now
   }

@@ -12,20 +12,15 @@ import {
 } from '../../queue/contract/log-store.ts'
 import type { StoredJob } from '../../queue/rules/jobs/job.ts'
 import type { Jobs } from '../../queue/rules/jobs/jobs.ts'
-
-export interface MemoryLogsParts {
-  readonly jobs: Jobs
-  /** Throws when the backend is closed. */
-  readonly checkOpen: () => void
-}
+import type { Immediate } from './guarded.ts'
 
 /** What jobs have logged, kept as long as the job itself. */
-export class MemoryLogs implements LogStore {
-  readonly #parts: MemoryLogsParts
+export class MemoryLogs implements Immediate<LogStore> {
+  readonly #jobs: Jobs
   readonly #chunks = new WeakMap<StoredJob, readonly PlacedLogChunk[]>()
 
-  constructor(parts: MemoryLogsParts) {
-    this.#parts = parts
+  constructor(jobs: Jobs) {
+    this.#jobs = jobs
   }
 
   /** What a job has logged, for moving it to another queue. */
@@ -37,14 +32,12 @@ export class MemoryLogs implements LogStore {
     if (chunks.length > 0) this.#chunks.set(job, chunks)
   }
 
-  async append(chunks: readonly LogChunk[], bounds: LogBounds): Promise<void> {
-    this.#parts.checkOpen()
+  append(chunks: readonly LogChunk[], bounds: LogBounds): void {
     for (const chunk of chunks) this.#append(chunk, bounds)
   }
 
-  async read(id: string, after: number, limit: number): Promise<readonly StoredLogChunk[]> {
-    this.#parts.checkOpen()
-    const job = this.#parts.jobs.get(id)
+  read(id: string, after: number, limit: number): readonly StoredLogChunk[] {
+    const job = this.#jobs.get(id)
     const chunks = job === undefined ? [] : (this.#chunks.get(job) ?? [])
     return chunks
       .filter(({ last }) => last > after)
@@ -53,7 +46,7 @@ export class MemoryLogs implements LogStore {
   }
 
   #append(chunk: LogChunk, bounds: LogBounds): void {
-    const job = this.#parts.jobs.get(chunk.id)
+    const job = this.#jobs.get(chunk.id)
     if (job === undefined) return
     const before = this.#chunks.get(job) ?? []
     const extent = before.reduce(extentWith, noLog)

@@ -1,39 +1,28 @@
-import { answerOf } from '../../core/answer.ts'
+import { type Answer, answerOf } from '../../core/answer.ts'
 import type { Clock } from '../../core/time/clock.ts'
 import type { RollupBucket, RollupCell, RollupStore } from '../../queue/contract/rollup-store.ts'
 import { type BucketKey, type RollupRows, Rollups, type StoredBucket } from '../../queue/statistics/rollups.ts'
-
-export interface MemoryRollupsParts {
-  readonly clock: Clock
-  /** Throws when the backend is closed. */
-  readonly checkOpen: () => void
-}
+import type { Immediate } from './guarded.ts'
 
 /** Statistics, kept for as long as the process lives. */
-export class MemoryRollups implements RollupStore {
-  readonly #parts: MemoryRollupsParts
+export class MemoryRollups implements Immediate<RollupStore> {
+  readonly #clock: Clock
   readonly #rules = new Rollups(new MemoryRows())
 
-  constructor(parts: MemoryRollupsParts) {
-    this.#parts = parts
+  constructor(clock: Clock) {
+    this.#clock = clock
   }
 
-  async add(cells: readonly RollupCell[]): Promise<void> {
-    await answerOf(this.#rules.add(cells, this.#now()))
+  add(cells: readonly RollupCell[]): Answer<void> {
+    return answerOf(this.#rules.add(cells, this.#clock.now()))
   }
 
-  async read(from: number): Promise<readonly RollupBucket[]> {
-    this.#parts.checkOpen()
+  read(from: number): Answer<readonly RollupBucket[]> {
     return answerOf(this.#rules.read(from))
   }
 
-  async sweep(): Promise<number> {
-    return answerOf(this.#rules.sweep(this.#now()))
-  }
-
-  #now(): number {
-    this.#parts.checkOpen()
-    return this.#parts.clock.now()
+  sweep(): Answer<number> {
+    return answerOf(this.#rules.sweep(this.#clock.now()))
   }
 }
 

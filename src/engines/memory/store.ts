@@ -1,3 +1,4 @@
+import type { Answer } from '../../core/answer.ts'
 import { byCodePoint } from '../../core/text/text-order.ts'
 import type { Clock } from '../../core/time/clock.ts'
 import { tagsOf } from '../../envelope/envelope.ts'
@@ -29,11 +30,12 @@ import type {
 import type { Rules } from '../../queue/rules/assembly.ts'
 import { heldLeaseOf, recordOf, type StoredJob } from '../../queue/rules/jobs/job.ts'
 import type { Jobs } from '../../queue/rules/jobs/jobs.ts'
+import type { Schedules } from '../../queue/rules/schedules/schedules.ts'
 import type { MemoryEvents } from './events.ts'
+import type { Immediate } from './guarded.ts'
 import type { MemoryNumbers } from './keys/numbers.ts'
 import type { MemoryLogs } from './logs.ts'
 import type { MemoryRollups } from './rollups.ts'
-import { MemorySchedules } from './schedules.ts'
 import type { MemoryWorkers } from './workers.ts'
 
 export interface MemoryStoreParts
@@ -46,12 +48,10 @@ export interface MemoryStoreParts
   readonly logs: MemoryLogs
   readonly rollups: MemoryRollups
   readonly events: MemoryEvents
-  /** Throws when the backend is closed. */
-  readonly checkOpen: () => void
 }
 
-export class MemoryStore implements JobStore {
-  readonly schedules: MemorySchedules
+export class MemoryStore implements Immediate<JobStore> {
+  readonly schedules: Schedules
   readonly workers: MemoryWorkers
   readonly numbers: MemoryNumbers
   readonly logs: MemoryLogs
@@ -60,7 +60,7 @@ export class MemoryStore implements JobStore {
   readonly #parts: MemoryStoreParts
 
   constructor(parts: MemoryStoreParts) {
-    this.schedules = new MemorySchedules(parts.schedules, parts.checkOpen)
+    this.schedules = parts.schedules
     this.workers = parts.workers
     this.numbers = parts.numbers
     this.logs = parts.logs
@@ -69,13 +69,13 @@ export class MemoryStore implements JobStore {
     this.#parts = parts
   }
 
-  async get(id: string): Promise<JobRecord | null> {
-    const job = this.#open().jobs.get(id)
+  get(id: string): JobRecord | null {
+    const job = this.#parts.jobs.get(id)
     return job === undefined ? null : recordOf(job)
   }
 
-  async list(filter: JobFilter): Promise<readonly JobRecord[]> {
-    const { jobs } = this.#open()
+  list(filter: JobFilter): readonly JobRecord[] {
+    const { jobs } = this.#parts
     const found: JobRecord[] = []
     if (filter.limit <= 0) return found
     for (const job of candidates(filter, jobs)) {
@@ -86,28 +86,28 @@ export class MemoryStore implements JobStore {
     return found
   }
 
-  async counts(options: CountOptions = {}): Promise<readonly JobCount[]> {
-    const { jobs, trees } = this.#open()
+  counts(options: CountOptions = {}): readonly JobCount[] {
+    const { jobs, trees } = this.#parts
     if (options.root !== undefined) return [trees.counts(options.root)]
     if (isOverall(options)) return [jobs.counters.together()]
     const counts = countsByPlace(options, jobs)
     return options.isSum === true ? [summedCounts(counts, options)] : counts
   }
 
-  async cancel(id: string, options?: CancelOptions): Promise<Cancellation> {
-    return this.#open().managing.cancel(id, options)
+  cancel(id: string, options?: CancelOptions): Cancellation {
+    return this.#parts.managing.cancel(id, options)
   }
 
-  async amend(changes: readonly JobChange[]): Promise<readonly AmendAnswer[]> {
-    return this.#open().managing.amend(changes)
+  amend(changes: readonly JobChange[]): readonly AmendAnswer[] {
+    return this.#parts.managing.amend(changes)
   }
 
-  async retry(ids: readonly string[]) {
-    return this.#open().managing.retry(ids)
+  retry(ids: readonly string[]) {
+    return this.#parts.managing.retry(ids)
   }
 
-  async remove(filter: RemoveFilter): Promise<number> {
-    const { jobs } = this.#open()
+  remove(filter: RemoveFilter): number {
+    const { jobs } = this.#parts
     const doomed: StoredJob[] = []
     for (const job of removalCandidates(filter, jobs)) {
       if (doomed.length >= filter.limit) break
@@ -118,35 +118,35 @@ export class MemoryStore implements JobStore {
     return doomed.length
   }
 
-  async report(reports: readonly ProgressReport[]): Promise<void> {
-    const { jobs } = this.#open()
+  report(reports: readonly ProgressReport[]): void {
+    const { jobs } = this.#parts
     for (const { token, progress } of reports) {
       const job = jobs.byToken(token)
       if (job !== undefined) job.progress = progress
     }
   }
 
-  async leases(filter: LeaseFilter): Promise<readonly HeldLease[]> {
-    const { leases } = this.#open()
+  leases(filter: LeaseFilter): readonly HeldLease[] {
+    const { leases } = this.#parts
     return ('ids' in filter ? leases.heldOf(filter.ids) : leases.heldBy(filter.owners)).map(heldLeaseOf)
   }
 
-  async links(id: string): Promise<readonly JobLink[]> {
-    return this.#open().trees.links(id)
+  links(id: string): readonly JobLink[] {
+    return this.#parts.trees.links(id)
   }
 
-  async setPaused(target: Pausable, isPaused: boolean): Promise<void> {
-    const { paused, watchers } = this.#open()
+  setPaused(target: Pausable, isPaused: boolean): void {
+    const { paused, watchers } = this.#parts
     if (isPaused) paused.add(pausedKey(target))
     else if (paused.delete(pausedKey(target))) watchers.notify()
   }
 
-  async paused(): Promise<Paused> {
-    return pausedIn([...this.#open().paused].sort(byCodePoint))
+  paused(): Paused {
+    return pausedIn([...this.#parts.paused].sort(byCodePoint))
   }
 
-  async holds(id: string, rules: ClaimRules): Promise<readonly Hold[]> {
-    const { jobs, limits, clock } = this.#open()
+  holds(id: string, rules: ClaimRules): readonly Hold[] {
+    const { jobs, limits, clock } = this.#parts
     const job = jobs.get(id)
     return job?.state === 'ready' ? limits.holds(job, rules, clock.now()) : []
   }
@@ -160,8 +160,8 @@ export class MemoryStore implements JobStore {
     return { looked: swept, changed: swept }
   }
 
-  async #sweep(request: SweepRequest): Promise<number> {
-    const { schedules, once, jobs, clock } = this.#open()
+  #sweep(request: SweepRequest): Answer<number> {
+    const { schedules, once, jobs, clock } = this.#parts
     const now = clock.now()
     switch (request.part) {
       case 'waits':
@@ -174,11 +174,6 @@ export class MemoryStore implements JobStore {
       case 'occurrences':
         return schedules.forget(request.before, request.limit)
     }
-  }
-
-  #open(): MemoryStoreParts {
-    this.#parts.checkOpen()
-    return this.#parts
   }
 }
 

@@ -1,33 +1,27 @@
 import type { Clock } from '../../core/time/clock.ts'
 import { byStart, type WorkerPresence, type WorkerRecord, type WorkerStore } from '../../queue/contract/worker-store.ts'
+import type { Immediate } from './guarded.ts'
 
-export interface MemoryWorkersParts {
-  readonly clock: Clock
-  /** Throws when the backend is closed. */
-  readonly checkOpen: () => void
-}
-
-export class MemoryWorkers implements WorkerStore {
-  readonly #parts: MemoryWorkersParts
+export class MemoryWorkers implements Immediate<WorkerStore> {
+  readonly #clock: Clock
   readonly #rows = new Map<string, WorkerRecord>()
 
-  constructor(parts: MemoryWorkersParts) {
-    this.#parts = parts
+  constructor(clock: Clock) {
+    this.#clock = clock
   }
 
-  async announce(worker: WorkerPresence, ttlMs: number): Promise<void> {
-    const now = this.#now()
+  announce(worker: WorkerPresence, ttlMs: number): void {
+    const now = this.#clock.now()
     for (const { owner, expiresAt } of this.#rows.values()) if (expiresAt <= now) this.#rows.delete(owner)
     this.#rows.set(worker.owner, { ...worker, seenAt: now, expiresAt: now + ttlMs })
   }
 
-  async leave(owner: string): Promise<void> {
-    this.#parts.checkOpen()
+  leave(owner: string): void {
     this.#rows.delete(owner)
   }
 
-  async list(): Promise<readonly WorkerRecord[]> {
-    const now = this.#now()
+  list(): readonly WorkerRecord[] {
+    const now = this.#clock.now()
     return [...this.#rows.values()].filter(({ expiresAt }) => expiresAt > now).toSorted(byStart)
   }
 
@@ -36,10 +30,5 @@ export class MemoryWorkers implements WorkerStore {
     for (const [owner, row] of this.#rows) {
       this.#rows.set(owner, { ...row, seenAt: row.seenAt + byMs, expiresAt: row.expiresAt + byMs })
     }
-  }
-
-  #now(): number {
-    this.#parts.checkOpen()
-    return this.#parts.clock.now()
   }
 }

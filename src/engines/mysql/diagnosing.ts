@@ -121,7 +121,7 @@ function rightsCheck({ database, schema }: MysqlDiagnosingParts): Check {
       try {
         for (const statement of harmless) await database.run(statement)
       } catch (thrown) {
-        if (isDemoted(thrown)) return problem('the server only reads', writableAdvice)
+        if (isDemoted(thrown)) return problem('the server is read-only', writableAdvice)
         throw thrown
       }
       return well('it may read and write')

@@ -1,4 +1,4 @@
-import type { Dialect, Reader, ReadyJob, ReadyPlace } from '../sql/dialect.ts'
+import { bounded, type Dialect, type Reader, type ReadyJob, type ReadyPlace } from '../sql/dialect.ts'
 import { crowdedFrom } from '../sql/lanes/lane-numbers.ts'
 import { isUnprepared } from './connections/failure.ts'
 import { byPlace, cancelling, crowd, grouped, inState, listed } from './schema/places.ts'
@@ -19,7 +19,8 @@ export const mysqlDialect: Dialect = {
   grouped,
   inState,
   cancelling,
-  wholeNumber: 'SIGNED',
+  sumOf: (column) => `SUM(${column})`,
+  wholeNumber: (sum) => `CAST(${bounded(`COALESCE(${sum}, 0)`)} AS SIGNED)`,
   // Does not depend on the time zone, in which some hours occur twice.
   nowMs: 'UNIX_TIMESTAMP() * 1000 + MICROSECOND(NOW(3)) DIV 1000',
   // A cast would have the connection's collation, which may not mix with that of the name columns.

@@ -1,20 +1,19 @@
-import { type Answer, wait } from '../../core/answer.ts'
+import { wait } from '../../core/answer.ts'
 import { CountChanges } from '../sql/lanes/counts.ts'
+import { claimFirst, storeNew, succeedHeld } from '../sql/portable-shortcuts.ts'
 import { columnsOf, type PlainRow } from '../sql/rows/sent-rows.ts'
-import type { SqlDatabase } from '../sql/session.ts'
 import type { Shortcuts } from '../sql/shortcuts.ts'
-import { claim } from './claim.ts'
 import type { MysqlDatabase } from './connections/database.ts'
 import { isDuplicate } from './connections/failure.ts'
-import { succeed, succeedQuickly } from './succeeding.ts'
+import { succeedQuickly } from './succeeding.ts'
 
 /** Each shortcut is one transaction of a few statements, on rows found by primary key only. */
 export function mysqlShortcuts(database: MysqlDatabase): Shortcuts {
   const store: Shortcuts['store'] = (given, rows) => (given === database ? storeQuickly(database, rows) : storeNew(given, rows))
   return {
     store,
-    succeed: (given, done, time) => (given === database ? succeedQuickly : succeed)(given, done, time),
-    claim,
+    succeed: (given, done, time) => (given === database ? succeedQuickly : succeedHeld)(given, done, time),
+    claim: claimFirst,
     heedsPauses: false,
   }
 }
@@ -33,14 +32,4 @@ async function storeQuickly(database: MysqlDatabase, rows: readonly PlainRow[]):
     if (!isDuplicate(thrown)) throw thrown
   }
   return storeNew(database, rows)
-}
-
-function storeNew(database: SqlDatabase, rows: readonly PlainRow[]): Answer<ReadonlySet<string>> {
-  return database.transaction(function* (session) {
-    const written = yield* wait(session.insertNew('jobs', columnsOf(rows), rows, 'id'))
-    const changes = new CountChanges()
-    changes.addWritten(rows, written)
-    yield* changes.insert(session)
-    return written
-  })
 }

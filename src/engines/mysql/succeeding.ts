@@ -1,6 +1,6 @@
-import { type Answer, type Steps, wait } from '../../core/answer.ts'
+import { type Steps, wait } from '../../core/answer.ts'
 import type { QueueTime } from '../servers/queue-time.ts'
-import { CountChanges } from '../sql/lanes/counts.ts'
+import { countSucceeded, succeedHeld } from '../sql/portable-shortcuts.ts'
 import { endsAlone, stateNumber } from '../sql/rows/tables.ts'
 import type { SqlDatabase, SqlSession } from '../sql/session.ts'
 import type { DoneLease } from '../sql/shortcuts.ts'
@@ -16,17 +16,17 @@ const mostStatements = 3
 /** Almost always, all leases are held. Which ones are held only matters if some are not. */
 export async function succeedQuickly(database: SqlDatabase, done: readonly DoneLease[], time: QueueTime): Promise<Succeeded> {
   const alike = groupsOf(done)
-  if (alike.length > mostStatements) return succeed(database, done, time)
+  if (alike.length > mostStatements) return succeedHeld(database, done, time)
   try {
     await database.transaction(function* (session) {
       for (const leases of alike) yield* endAlike(session, leases, time)
-      yield* count(session, done)
+      yield* countSucceeded(session, done)
     })
     return null
   } catch (thrown) {
     if (!(thrown instanceof SomeLost)) throw thrown
   }
-  return succeed(database, done, time)
+  return succeedHeld(database, done, time)
 }
 
 /** Groups leases with the same claim and result. */
@@ -60,26 +60,3 @@ function* endAlike(session: SqlSession, leases: readonly DoneLease[], time: Queu
 
 /** Thrown to roll back. */
 class SomeLost extends Error {}
-
-const held = `SELECT id, token FROM {jobs by PRIMARY} WHERE id IN (?) AND ${endsAlone} ORDER BY id FOR UPDATE`
-const endedColumns = ['state', 'finished_at', 'lease_until', 'cancel', 'held_key', 'result', 'seal'] as const
-
-export function succeed(database: SqlDatabase, done: readonly DoneLease[], time: QueueTime): Answer<Succeeded> {
-  const ids = done.map(({ id }) => id).sort()
-  return database.transaction(function* (session) {
-    const rows = yield* wait(session.all<{ id: string; token: string }>(held, [ids]))
-    const ended = { state: stateNumber.succeeded, finished_at: time.now(), lease_until: null, cancel: 0, held_key: null }
-    const tokens = new Map(rows.map(({ id, token }) => [id, token]))
-    const mine = done.filter(({ id, claim }) => tokens.get(id) === claim)
-    const rowsEnded = mine.map(({ id, result, seal }) => ({ id, ...ended, result, seal }))
-    yield* wait(session.update('jobs', ['id'], endedColumns, rowsEnded))
-    yield* count(session, mine)
-    return mine.length === done.length ? null : new Set(mine.map(({ id }) => id))
-  })
-}
-
-function* count(session: SqlSession, ended: readonly DoneLease[]): Steps<void> {
-  const changes = new CountChanges()
-  for (const { lane } of ended) changes.move(lane, stateNumber.running, stateNumber.succeeded)
-  yield* changes.insert(session)
-}

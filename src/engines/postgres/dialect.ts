@@ -1,6 +1,14 @@
-import type { Dialect, Reader, ReadyJob, ReadyPlace, StateIndex } from '../sql/dialect.ts'
+import {
+  bounded,
+  type Dialect,
+  partialIndexes,
+  type Reader,
+  type ReadyJob,
+  type ReadyPlace,
+  type StateIndex,
+} from '../sql/dialect.ts'
 import { crowdedFrom } from '../sql/lanes/lane-numbers.ts'
-import { crowdIsReady, isGrouped, isListed, isRunning, stateNumber } from '../sql/rows/tables.ts'
+import { stateNumber } from '../sql/rows/tables.ts'
 
 /** Walks from lane to lane; each step is one index lookup. */
 const readyLanes = `WITH RECURSIVE ready AS (
@@ -13,13 +21,10 @@ const readyLanes = `WITH RECURSIVE ready AS (
 export const postgresDialect: Dialect = {
   kind: 'postgres',
   readyLanes,
-  readyIn: (lane) => ({ from: '{jobs}', is: `state = 0 AND {jobs}.lane = ${lane}` }),
-  crowd: { from: '{jobs}', is: crowdIsReady, at: 'crowd' },
-  listed: { from: '{jobs}', is: `${isListed} AND {jobs}.lane = ? AND {jobs}.state = ? AND {jobs}.linked = ?` },
-  grouped: { from: '{jobs}', is: `${isGrouped} AND {jobs}.grp = ? AND {jobs}.lane = ?` },
+  ...partialIndexes,
   inState,
-  cancelling: { from: '{jobs}', is: `cancel = 1 AND ${isRunning}` },
-  wholeNumber: 'bigint',
+  sumOf: (column) => `SUM(${column})`,
+  wholeNumber: (sum) => `CAST(${bounded(`COALESCE(${sum}, 0)`)} AS bigint)`,
   nowMs: "(date_part('epoch', clock_timestamp()) * 1000)::bigint",
   idAsText: 'CAST(id AS CHAR(36))',
   isUnprepared: () => false,

@@ -28,7 +28,7 @@ const shortestPauseMs = 5
 const committed = 'committed'
 
 const deafness =
-  'NOTIFY does not arrive: the connection leads through a pooler, it seems. Workers poll for jobs instead. listenUrl can name the server itself; notify: false turns notifications off.'
+  'NOTIFY does not arrive: the connection seems to lead through a pooler. Workers poll for jobs instead. listenUrl can name the server itself; notify: false turns notifications off.'
 
 /**
  * Wakes this program's workers at once, and those of other programs with NOTIFY. Apart from notifications that are part of a send

@@ -1,3 +1,4 @@
+import { isUnreachable } from '../../core/errors.ts'
 import { randomToken } from '../../core/id.ts'
 import { systemClock } from '../../core/time/clock.ts'
 import type { Envelope } from '../../envelope/envelope.ts'
@@ -25,6 +26,7 @@ import { RedisCoordination } from './coordination.ts'
 import { diagnoseRedis } from './diagnosing.ts'
 import { FastPaths } from './fast-paths.ts'
 import type { RedisConfig } from './options.ts'
+import type { QueueMark } from './queue-mark.ts'
 import { readServerTime } from './server-time.ts'
 import { RedisStore } from './store/store.ts'
 import { RedisTransfer } from './transfer/transfer.ts'
@@ -43,6 +45,9 @@ export interface RedisBackendParts {
   readonly server: RedisServer
   /** Where the server is, without passwords. */
   readonly place: string
+  readonly mark: QueueMark
+  /** Where scripts publish that there is work. */
+  readonly channel: string
   readonly upkeep: Upkeep
 }
 
@@ -67,21 +72,25 @@ export class RedisBackend implements QueueBackend {
   #closing: Promise<void> | undefined
 
   constructor(parts: RedisBackendParts) {
-    const { server, config, client } = parts
+    const { server, config, client, channel } = parts
     const { clock, logger } = config
     this.#parts = parts
     this.upkeep = parts.upkeep
-    const ask = () => readServerTime(server)
+    const ask = async () => {
+      const { now, mark } = await readServerTime(server)
+      await parts.mark.heard(mark)
+      return now
+    }
     this.#serverClock = clock.runsByItself ? new ServerClock({ clock, logger, ask }) : null
     this.#time = this.#serverClock ?? handTime(clock)
-    this.#waker = new RedisWaker(client, `${server.prefix}wake`)
+    this.#waker = new RedisWaker(client, channel)
     this.#units = new Units(server, this.#time, () => this.#waker.wake())
     this.#fast = config.fastPaths ? new FastPaths(server, this.#time, () => this.#waker.wake()) : null
     this.#unconfirmed = new UnconfirmedCalls(server, (settlements) => this.#settle(settlements))
     this.#claiming = new Claiming({ server, units: this.#units, time: this.#time })
     const wake = async () => {
       this.#waker.wake()
-      await server.command('PUBLISH', `${server.prefix}wake`, '')
+      await server.command('PUBLISH', channel, '')
     }
     const shared = { server, units: this.#units, time: this.#time, wake, ready: () => this.#ready() }
     this.store = new RedisStore(shared)
@@ -166,8 +175,9 @@ export class RedisBackend implements QueueBackend {
     const rest = settlements.filter((_, index) => receipts[index] === null)
     if (rest.length === 0) return receipts as readonly SettleReceipt[]
     const ids = rest.map(({ token }) => idOf(token))
+    const ending = rest.filter(({ kind }) => !isGivenBack(kind)).map(({ token }) => idOf(token))
     const ruled = await this.#units.run((queue) => {
-      queue.wantEnding(ids)
+      queue.wantEnding(ids, ending)
       const settled = rest.map((settlement) => queue.rules.leases.settle(settlement, queue.now))
       if (settled.some(({ mayWake }) => mayWake)) queue.wakes = true
       return { answer: settled.map(({ receipt }) => receipt) }
@@ -206,10 +216,19 @@ export class RedisBackend implements QueueBackend {
     this.#underWay.add(call)
     try {
       return await call
+    } catch (thrown) {
+      // The next connection may lead to another server, with another clock or without the queue.
+      if (isUnreachable(thrown)) this.#serverClock?.lost()
+      throw thrown
     } finally {
       this.#underWay.delete(call)
     }
   }
+}
+
+/** Whether a job that is settled so usually goes on. */
+function isGivenBack(kind: Settlement['kind']): boolean {
+  return kind === 'retry' || kind === 'snooze' || kind === 'wait' || kind === 'again'
 }
 
 /** What is checked before an envelope is stored: whether its id, number or unique key exists, and the jobs it depends on. */

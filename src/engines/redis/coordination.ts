@@ -1,10 +1,10 @@
 import { digest } from '../../core/text/digest.ts'
 import type { Coordination, HeldLock, LockAnswer, LockHolder, OnceClaim } from '../../queue/contract/contract.ts'
-import { script } from './connections/script.ts'
+import { script, scriptEvenWhenFull } from './connections/script.ts'
 import type { RedisStoreParts } from './store/store-parts.ts'
 import { field, jobNeeds } from './units/needs.ts'
 
-const lockScript = script(`
+const lockScript = scriptEvenWhenFull(`
 local name, owner, ttlMs, now, holder = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5]
 local key = KEYS[1] .. 'locks'
 for _, each in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1] .. 'locksx', '-inf', now, 'LIMIT', 0, 100)) do

@@ -16,20 +16,21 @@ export async function diagnoseRedis(server: RedisServer, clock: Clock): Promise<
     { name: 'durability', look: async () => judgeDurability(settings) },
     { name: 'memory', look: async () => judgeMemory(settings) },
     { name: 'jobs', look: () => judgeJobs(server) },
-    { name: 'clock', look: async () => judgeClock((await readServerTime(server)) - clock.now()) },
+    { name: 'clock', look: async () => judgeClock((await readServerTime(server)).now - clock.now()) },
   ]
   return runChecks(checks)
 }
 
 function judgeServer(settings: ServerSettings) {
   const { product, version, role } = settings
+  if (version === '') return warning('its settings cannot be read', 'Give the user +info and +config|get.')
   const found = `${product} ${version}, ${role === 'master' ? 'a primary' : `a ${role}`}`
   if (isTooOld(settings)) return problem(found, 'Treadle needs Redis 6.2 or later, or Valkey.')
   return role === 'master' ? well(found) : problem(found, 'Name the primary in the URL: a replica takes no writes.')
 }
 
 function judgeEviction({ policy }: ServerSettings) {
-  if (policy === null) return warning('maxmemory-policy is not told', 'Make sure that it is noeviction.')
+  if (policy === null) return warning('maxmemory-policy could not be read', 'Make sure that it is noeviction.')
   if (policy === 'noeviction') return well('maxmemory-policy noeviction')
   const advice = 'Set maxmemory-policy noeviction: this one deletes jobs when the memory is full.'
   return problem(`maxmemory-policy ${policy}`, advice)

@@ -4,7 +4,7 @@ import type { Lease, LeaseBatch, LeaseRequest, SendReceipt, Settlement, SettleRe
 import type { QueueTime } from '../servers/queue-time.ts'
 import { mostLanes, outlookOf } from './claiming/outlook.ts'
 import { wantedLanes } from './claiming/wanted-lanes.ts'
-import { script } from './connections/script.ts'
+import { script, scriptEvenWhenFull } from './connections/script.ts'
 import type { RedisServer } from './connections/server.ts'
 import { claimScript } from './scripts/claim.ts'
 import { sendScript } from './scripts/send.ts'
@@ -12,7 +12,7 @@ import { settleScript } from './scripts/settle.ts'
 import { countIn, flag, laneOf, type Rest, readRest, restText, tokenOf } from './units/head.ts'
 import { bodyIn, bodyText } from './units/stored-text.ts'
 
-const [sending, claiming, settling] = [script(sendScript), script(claimScript), script(settleScript)]
+const [sending, claiming, settling] = [script(sendScript), scriptEvenWhenFull(claimScript), scriptEvenWhenFull(settleScript)]
 
 /** Maximum number of jobs stored by one script, which blocks all other calls while it runs. */
 const mostSent = 20_000
@@ -26,6 +26,7 @@ interface ClaimedRow {
   readonly id: string
   readonly body: string
   readonly rest: Rest
+  readonly createdAt: number
   /** Attempt, rescues, time and whether it is part of a workflow. */
   readonly facts: string
 }
@@ -80,8 +81,8 @@ export class FastPaths {
     const claimed = facts.split(',')
     const read = restReader()
     const leases = ids.map((id, at) => {
-      const row = { id, body: bodies[at] as string, rest: read(rests[at] as string), facts: claimed[at] as string }
-      return leaseOf(row, terms)
+      const { rest, createdAt } = read(rests[at] as string)
+      return leaseOf({ id, body: bodies[at] as string, rest, createdAt, facts: claimed[at] as string }, terms)
     })
     return { leases, nextAt: known.length === 0 ? null : this.#time.toLocal(Math.min(...known)), cancelled }
   }
@@ -170,29 +171,53 @@ function isUnlimited({ jobs, queueLimits = [], ageingMs, limit }: LeaseRequest):
   return jobs.every(({ concurrency, rate, group }) => concurrency === null && rate == null && group == null)
 }
 
-/** Most jobs of a claim differ in nothing but the time at the end of what rarely changes. */
-function restReader(): (text: string) => Rest {
+/** Most jobs of a claim differ in nothing but the time at the end of what rarely changes, which is read for each. */
+function restReader(): (text: string) => { readonly rest: Rest; readonly createdAt: number } {
   let known: { readonly start: string; readonly rest: Rest } | null = null
   return (text) => {
     const end = text.lastIndexOf(',') + 1
     const createdAt = Number(text.slice(end, -1))
     if (known !== null && end === known.start.length && createdAt > 0 && text.startsWith(known.start)) {
-      return { ...known.rest, createdAt }
+      return { rest: known.rest, createdAt }
     }
     const rest = readRest(text)
     known = rest.createdAt === createdAt && rest.at === null ? { start: text.slice(0, end), rest } : null
-    return rest
+    return { rest, createdAt: rest.createdAt }
   }
 }
 
-function leaseOf({ id, body, rest, facts }: ClaimedRow, { claim, expiresAt }: { claim: string; expiresAt: number }): Lease {
+// Field by field: copied with spreads, a lease takes thirty times as long and four times the memory.
+function leaseOf(
+  { id, body, rest, createdAt, facts }: ClaimedRow,
+  { claim, expiresAt }: { claim: string; expiresAt: number },
+): Lease {
   const [identity, payload, signature] = bodyIn(body)
   const [attempt, rescues, runAt, linked] = facts.split('|') as [string, string, string, string]
-  const { job, queue, priority, singleInstance, group, number, createdAt, uniqueKey, uniqueUntil } = rest
-  const routing = { id, number, job, queue, priority, singleInstance, createdAt, runAt: Number(runAt), group }
-  const envelope: Envelope = { ...routing, uniqueKey, uniqueUntil, identity, payload, signature, links: null }
-  const counted = { attempt: Number(attempt), rescues: Math.max(0, countIn(rescues)) }
-  return { token: tokenOf(claim, id), envelope, ...counted, expiresAt, linked: linked === '1' }
+  const { job, queue, priority, singleInstance, group, number, uniqueKey, uniqueUntil } = rest
+  return {
+    token: tokenOf(claim, id),
+    envelope: {
+      id,
+      number,
+      job,
+      queue,
+      priority,
+      singleInstance,
+      createdAt,
+      runAt: Number(runAt),
+      group,
+      uniqueKey,
+      uniqueUntil,
+      identity,
+      payload,
+      signature,
+      links: null,
+    },
+    attempt: Number(attempt),
+    rescues: Math.max(0, countIn(rescues)),
+    expiresAt,
+    linked: linked === '1',
+  }
 }
 
 /** Whether it involves nothing but the job itself. */

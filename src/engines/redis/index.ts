@@ -5,9 +5,12 @@ import { RedisBackend, upkeepOf } from './backend.ts'
 import type { RedisClient } from './connections/client.ts'
 import { whenReady } from './connections/connection.ts'
 import { makeClient } from './connections/driver.ts'
+import { refuseFewRights } from './connections/rights.ts'
+import { script } from './connections/script.ts'
 import { RedisServer } from './connections/server.ts'
 import { fillLists } from './filled-lists.ts'
 import { type RedisConfig, type RedisOptions, redisConfig } from './options.ts'
+import { QueueMark } from './queue-mark.ts'
 import { isTooOld, lossOf, type ServerSettings, settingsOf } from './server-settings.ts'
 
 export type { RedisBackend } from './backend.ts'
@@ -20,6 +23,9 @@ export async function openRedis(options: RedisOptions): Promise<RedisBackend> {
   return openAgain(() => openQueue(config))
 }
 
+/** A given client may put a prefix of its own before all keys, but does not put it before the names of channels. */
+const prefixScript = script('return KEYS[1]')
+
 /** For maintenance commands. */
 export async function openRedisUpkeep(options: RedisOptions): Promise<OpenUpkeep> {
   const config = redisConfig(options)
@@ -31,13 +37,16 @@ async function openQueue(config: RedisConfig): Promise<RedisBackend> {
   const { client, server, place } = await connect(config)
   try {
     await refuseOtherDatabase(server, config)
+    await refuseFewRights(server, place)
     const settings = await settingsOf(server)
     refuseUnfit(settings, config)
     await refuseOldLayout(server, config.prefix)
     await fillLists(server)
     const { isNone, text } = lossOf(settings)
     if (!isNone) config.logger[settings.isAppending ? 'info' : 'warn'](`Redis at ${place}: ${text}`)
-    return new RedisBackend({ config, client, server, place, upkeep: upkeepOf(server, config) })
+    const mark = await QueueMark.open(server, place, config.logger)
+    const channel = `${await server.run(prefixScript, [])}wake`
+    return new RedisBackend({ config, client, server, place, mark, channel, upkeep: upkeepOf(server, config) })
   } catch (thrown) {
     disconnect(config, client)
     throw thrown
@@ -46,19 +55,19 @@ async function openQueue(config: RedisConfig): Promise<RedisBackend> {
 
 async function connect(config: RedisConfig) {
   const client = config.client ?? (await makeClient(config))
-  const place = config.url === '' ? 'the given client' : new URL(config.url).host
+  const place = config.url === '' ? 'the given client' : new URL(config.url).host || 'localhost'
   // Without an error listener, a lost connection would crash the process.
   client.on('error', () => {})
   try {
-    await whenReady(client, config.timeoutMs, place)
+    await whenReady(client, config.timeoutMs, place, true)
   } catch (thrown) {
     disconnect(config, client)
     throw thrown
   }
-  const onSilence = () => {
+  const onDoubt = () => {
     if (config.client === null) client.disconnect(true)
   }
-  const server = new RedisServer({ client, prefix: `{${config.prefix}}:`, timeoutMs: config.timeoutMs, place, onSilence })
+  const server = new RedisServer({ client, prefix: `{${config.prefix}}:`, timeoutMs: config.timeoutMs, place, onDoubt })
   return { client, server, place }
 }
 

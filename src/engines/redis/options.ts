@@ -1,6 +1,6 @@
 import { messageOf, TreadleError } from '../../core/errors.ts'
 import { consoleLogger, type Logger } from '../../core/logger.ts'
-import { unknownOptions } from '../../core/options.ts'
+import { nearest, unknownOptions } from '../../core/options.ts'
 import { type Clock, systemClock } from '../../core/time/clock.ts'
 import { type Duration, parseDuration } from '../../core/time/duration.ts'
 import { switchOf, takeParameters } from '../servers/url-parameters.ts'
@@ -85,25 +85,51 @@ export function redisConfig(options: RedisOptions): RedisConfig {
   const allowEviction = options.allowEviction ?? switchOf(parameters.allowEviction, 'allowEviction', problems) ?? false
   const sentinel = options.sentinel ?? parameters.sentinel ?? null
   const database = databaseOf(url, cluster, problems)
+  if (options.client !== undefined && !isClient(options.client)) {
+    problems.push('client must be a client of the package "ioredis": a Redis or a Cluster')
+  }
   if (cluster && sentinel !== null) problems.push('a cluster has no Sentinel: give either cluster or sentinel')
   if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `The redis backend: ${problems.join('; ')}`)
   const { client = null, fastPaths = true, logger = consoleLogger, clock = systemClock } = options
   return { url, database, client, prefix, cluster, sentinel, timeoutMs, allowEviction, fastPaths, logger, clock }
 }
 
+function isClient(client: object | null): boolean {
+  const parts = Object(client) as Readonly<Record<string, unknown>>
+  return ['call', 'pipeline', 'duplicate', 'connect', 'on', 'off', 'disconnect'].every(
+    (name) => typeof parts[name] === 'function',
+  )
+}
+
+const urlAdvice = 'write its url as redis://user:password@host:6379'
+
 function parsedUrl({ url, client }: RedisOptions, problems: string[]) {
   if ((url === undefined) === (client === undefined)) problems.push('give either a url or a client')
   const parsed = takeParameters(url ?? '', parameterNames, problems)
+  // No driver gets the rest.
+  refuseOthers(parsed?.url, problems)
   const scheme = parsed === undefined ? undefined : schemes[new URL(parsed.url).protocol]
-  if (url !== undefined && scheme === undefined) problems.push('write its url as redis://user:password@host:6379')
+  if (url !== undefined && scheme === undefined) problems.push(urlAdvice)
   if (parsed === undefined || scheme === undefined) return { url: '', parameters: parsed?.parameters ?? {} }
   return { url: scheme + parsed.url.slice(parsed.url.indexOf(':') + 1), parameters: parsed.parameters }
+}
+
+function refuseOthers(url: string | undefined, problems: string[]): void {
+  for (const name of new Set(new URL(url ?? 'redis:').searchParams.keys())) {
+    if (nearest(name, parameterNames) !== undefined) continue
+    const advice =
+      name === 'db' ? 'write the number of the database as its path, such as /2' : `known: ${parameterNames.join(', ')}`
+    problems.push(`unknown parameter "${name}" in its url; ${advice}`)
+  }
 }
 
 function databaseOf(url: string, cluster: boolean, problems: string[]): number {
   const path = url === '' ? '' : new URL(url).pathname.replace(/^\//, '')
   const database = /^\d{0,6}$/.test(path) ? Number(path) : Number.NaN
-  if (Number.isNaN(database)) {
+  if (path.includes('@')) {
+    // Without both slashes, the user and the password became a part of the path: they must not be shown.
+    problems.push(urlAdvice)
+  } else if (Number.isNaN(database)) {
     problems.push(`the path of its url is the number of a database, such as /2, got ${JSON.stringify(`/${path}`)}`)
   }
   if (cluster && database !== 0) problems.push('a cluster has only the database 0: leave the path of its url out')

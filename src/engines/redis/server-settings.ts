@@ -1,8 +1,10 @@
+import { TreadleError } from '../../core/errors.ts'
 import type { RedisServer } from './connections/server.ts'
 import { pairsOf } from './store/jobs.ts'
 
 /** The server's settings that matter to a queue. Null if the server does not report one. */
 export interface ServerSettings {
+  /** Empty if the user may not run INFO: then little is known. */
   readonly version: string
   readonly product: 'Redis' | 'Valkey'
   readonly policy: string | null
@@ -18,7 +20,7 @@ export interface ServerSettings {
 }
 
 export async function settingsOf(server: RedisServer): Promise<ServerSettings> {
-  const info = infoOf(String(await server.command('INFO')))
+  const info = infoOf(await infoText(server))
   const [appendFsync, save, policy] = await Promise.all(
     ['appendfsync', 'save', 'maxmemory-policy'].map((name) => setting(server, name)),
   )
@@ -35,6 +37,16 @@ export async function settingsOf(server: RedisServer): Promise<ServerSettings> {
     role: info.get('role') ?? 'master',
     replicas: Number(info.get('connected_slaves') ?? 0),
     isWritingWell: info.get('aof_last_write_status') !== 'err' && info.get('rdb_last_bgsave_status') !== 'err',
+  }
+}
+
+/** Empty if the user may not read it. */
+async function infoText(server: RedisServer): Promise<string> {
+  try {
+    return String(await server.command('INFO'))
+  } catch (thrown) {
+    if (thrown instanceof TreadleError && thrown.code === 'DATABASE_DENIED') return ''
+    throw thrown
   }
 }
 
@@ -58,7 +70,14 @@ function infoOf(text: string): ReadonlyMap<string, string> {
 }
 
 /** How much acknowledged data a crash of the server or its machine can lose. */
-export function lossOf({ isAppending, appendFsync, save }: ServerSettings): { readonly isNone: boolean; readonly text: string } {
+export function lossOf({ version, isAppending, appendFsync, save }: ServerSettings): {
+  readonly isNone: boolean
+  readonly text: string
+} {
+  if (version === '') {
+    const advice = 'Make sure of maxmemory-policy noeviction, appendonly yes and appendfsync always'
+    return { isNone: false, text: `the user may not read the settings (+info +config|get). ${advice}` }
+  }
   if (isAppending && appendFsync === 'always') {
     return { isNone: true, text: 'a crash loses nothing that was acknowledged (appendonly yes, appendfsync always)' }
   }
@@ -76,6 +95,7 @@ export function lossOf({ isAppending, appendFsync, save }: ServerSettings): { re
 
 /** Redis 6.2 and Valkey have all commands that the queue needs. */
 export function isTooOld({ product, version }: ServerSettings): boolean {
+  if (version === '') return false
   const [major = 0, minor = 0] = version.split('.').map(Number)
   return product === 'Redis' && (major < 6 || (major === 6 && minor < 2))
 }

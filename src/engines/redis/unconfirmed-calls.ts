@@ -1,7 +1,6 @@
-import { TreadleError } from '../../core/errors.ts'
+import { isUnreachable } from '../../core/errors.ts'
 import type { Settlement, SettleReceipt } from '../../queue/contract/contract.ts'
 import { type FinalState, isFinal } from '../../queue/contract/job-state.ts'
-import { isUnreachable } from '../servers/repeating.ts'
 import type { RedisServer } from './connections/server.ts'
 import { claimOf, type Head, idOf, readHead, tokenOf } from './units/head.ts'
 import { field } from './units/needs.ts'
@@ -54,7 +53,7 @@ export class UnconfirmedCalls {
       if (this.#tokens.size === 0) return receipts
       return await this.#receiptsOfFirst(settlements, receipts)
     } catch (thrown) {
-      if (thrown instanceof TreadleError && isUnreachable(thrown) && this.#tokens.size < mostRemembered) {
+      if (isUnreachable(thrown) && this.#tokens.size < mostRemembered) {
         for (const { token } of settlements) this.#tokens.add(token)
       }
       throw thrown

@@ -1,4 +1,4 @@
-import { TreadleError } from '../../core/errors.ts'
+import { isUnreachable } from '../../core/errors.ts'
 import { type Clock, pause, systemClock } from '../../core/time/clock.ts'
 import type { Envelope } from '../../envelope/envelope.ts'
 import type { SendReceipt } from '../../queue/contract/contract.ts'
@@ -54,8 +54,4 @@ function receiptsOfFirst(envelopes: readonly Envelope[], receipts: readonly Send
     const isFirst = unseen.delete(id)
     return isFirst && receipt.id === id && receipt.refused === undefined ? { ...receipt, stored: true } : receipt
   })
-}
-
-export function isUnreachable(thrown: unknown): boolean {
-  return thrown instanceof TreadleError && thrown.code === 'DATABASE_UNREACHABLE'
 }

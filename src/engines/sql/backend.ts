@@ -1,11 +1,12 @@
 import { answerOf, wait } from '../../core/answer.ts'
+import { isUnreachable } from '../../core/errors.ts'
 import { randomToken } from '../../core/id.ts'
 import type { Logger } from '../../core/logger.ts'
 import { type Clock, systemClock } from '../../core/time/clock.ts'
 import type { JoinedQueue, Lease, QueueBackend } from '../../queue/contract/contract.ts'
 import type { Upkeep } from '../../queue/contract/upkeep.ts'
 import type { QueueTime } from '../servers/queue-time.ts'
-import { isUnreachable, repeating, sendAgain } from '../servers/repeating.ts'
+import { repeating, sendAgain } from '../servers/repeating.ts'
 import { handTime, ServerClock } from '../servers/server-clock.ts'
 import { Calls } from './calls.ts'
 import { LostClaims } from './claiming/lost-claims.ts'
@@ -67,7 +68,7 @@ function backendOn(options: SqlBackendOptions, mark: number, server: ServerClock
   const time: QueueTime = server ?? handTime(options.clock)
   const counts = new Counts(database, time)
   const rules = sqlQueue({ database, shortcuts, counts, time, wake: () => waker.wake() })
-  const { shared, linking, settling, leases, store, coordination, transfer } = rules
+  const { shared, sending, settling, leases, store, coordination, transfer } = rules
   const lostClaims = new LostClaims(database, settling)
   const calls = new Calls(kind, {
     before: () => server?.check(),
@@ -80,7 +81,7 @@ function backendOn(options: SqlBackendOptions, mark: number, server: ServerClock
     *send(envelopes) {
       if (envelopes.length === 0) return []
       const word = waker.word()
-      const receipts = yield* wait(sendAgain(envelopes, async () => answerOf(linking.send(envelopes, time, word)), serversTime))
+      const receipts = yield* wait(sendAgain(envelopes, async () => answerOf(sending.send(envelopes, time, word)), serversTime))
       waker.wake(word)
       return receipts
     },

@@ -1,4 +1,5 @@
 import type { Answer } from '../../core/answer.ts'
+import { crowdIsReady, isGrouped, isListed, isRunning } from './rows/tables.ts'
 
 /** What the queue's statements need to know about the engine. */
 export interface Dialect {
@@ -22,8 +23,10 @@ export interface Dialect {
   inState(state: number): StateIndex
   /** How to find running jobs that were asked to stop. */
   readonly cancelling: Omit<StateIndex, 'at'>
-  /** The type to cast a sum to, so that it comes back as a whole number. */
-  readonly wholeNumber: string
+  /** The sum of a column. It cannot overflow, whatever somebody has written there. */
+  sumOf(column: string): string
+  /** An expression of sums as a whole number that JavaScript can hold; a larger one is cut to the largest. 0 if there are no rows. */
+  wholeNumber(sum: string): string
   /** An expression for the server's time in milliseconds, as a whole number. */
   readonly nowMs: string
   /** A job's id as text, for results whose other rows have text of another kind in that column. */
@@ -63,4 +66,18 @@ export interface ReadyPlace {
 export interface ReadyJob {
   readonly id: string
   readonly run_at: number
+}
+
+/** Where the condition of a query chooses among partial indexes. */
+export const partialIndexes = {
+  readyIn: (lane) => ({ from: '{jobs}', is: `state = 0 AND {jobs}.lane = ${lane}` }),
+  crowd: { from: '{jobs}', is: crowdIsReady, at: 'crowd' },
+  listed: { from: '{jobs}', is: `${isListed} AND {jobs}.lane = ? AND {jobs}.state = ? AND {jobs}.linked = ?` },
+  grouped: { from: '{jobs}', is: `${isGrouped} AND {jobs}.grp = ? AND {jobs}.lane = ?` },
+  cancelling: { from: '{jobs}', is: `cancel = 1 AND ${isRunning}` },
+} as const satisfies Partial<Dialect>
+
+/** For the dialects of servers. */
+export function bounded(number: string): string {
+  return `LEAST(GREATEST(${number}, ${-Number.MAX_SAFE_INTEGER}), ${Number.MAX_SAFE_INTEGER})`
 }

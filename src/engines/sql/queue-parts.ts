@@ -1,9 +1,7 @@
-import type { Numbers } from './keys/numbers.ts'
 import type { UniqueKeys } from './keys/unique-keys.ts'
 import type { Counts } from './lanes/counts.ts'
 import type { Lanes } from './lanes/lanes.ts'
 import type { Groups } from './limits/groups.ts'
-import { Linking } from './sending/linking.ts'
 import { Sending } from './sending/sending.ts'
 import type { SqlDatabase, SqlSession } from './session.ts'
 import { Settling } from './settling/settling.ts'
@@ -15,7 +13,6 @@ export interface SharedParts {
   readonly lanes: Lanes
   readonly counts: Counts
   readonly uniqueKeys: UniqueKeys
-  readonly numbers: Numbers
   readonly shortcuts: Shortcuts
 }
 
@@ -23,15 +20,13 @@ export interface SharedParts {
 export interface QueueParts {
   readonly units: Units
   readonly sending: Sending
-  readonly linking: Linking
   readonly settling: Settling
 }
 
 export function queueParts(database: SqlDatabase, groups: Groups, shared: SharedParts, beside?: SqlSession): QueueParts {
   const parts = { ...shared, database, groups, ...(beside === undefined ? {} : { beside }) }
   const units = new Units(database, parts)
-  const sending = new Sending(parts)
-  const linking = new Linking({ sending, units, lanes: shared.lanes })
+  const sending = new Sending({ ...parts, units })
   const settling = new Settling({ ...parts, units })
-  return { units, sending, linking, settling }
+  return { units, sending, settling }
 }

@@ -6,14 +6,12 @@ import type { QueueTime } from '../servers/queue-time.ts'
 import { type Claimed, Claiming, type OpenLanes } from './claiming/claiming.ts'
 import { Promoting } from './claiming/promoting.ts'
 import { Rescuing } from './claiming/rescuing.ts'
-import { Numbers } from './keys/numbers.ts'
 import { UniqueKeys } from './keys/unique-keys.ts'
 import type { Counts } from './lanes/counts.ts'
 import { Lanes } from './lanes/lanes.ts'
 import type { Outlook } from './lanes/outlook.ts'
 import { readyOf } from './lanes/ready-jobs.ts'
 import { Groups } from './limits/groups.ts'
-import { Rates } from './limits/rates.ts'
 import { sqlCoordination } from './managing/coordination.ts'
 import { sqlStore } from './managing/store.ts'
 import { type QueueParts, queueParts, type SharedParts } from './queue-parts.ts'
@@ -36,7 +34,7 @@ export interface SqlQueueOptions {
 }
 
 /** The rules of the queue on a database, written as steps, so that they run with both synchronous and asynchronous answers. */
-export interface SqlQueue extends Pick<QueueParts, 'linking' | 'settling'> {
+export interface SqlQueue extends Pick<QueueParts, 'sending' | 'settling'> {
   readonly shared: SharedParts
   readonly leases: Stepped<Pick<QueueBackend, 'settle' | 'begin' | 'extend' | 'reap'>>
   readonly store: Stepped<JobStore>
@@ -53,21 +51,20 @@ export interface SqlQueue extends Pick<QueueParts, 'linking' | 'settling'> {
 export function sqlQueue({ database, shortcuts, counts, time, wake }: SqlQueueOptions): SqlQueue {
   const lanes = new Lanes(database, time)
   const groups = new Groups()
-  const rates = new Rates()
   const uniqueKeys = new UniqueKeys()
-  const shared = { lanes, counts, uniqueKeys, numbers: new Numbers(), shortcuts }
-  const { units, linking, settling } = queueParts(database, groups, shared)
+  const shared = { lanes, counts, uniqueKeys, shortcuts }
+  const { units, sending, settling } = queueParts(database, groups, shared)
   const promoting = new Promoting({ database, lanes, counts, groups })
   const rescuing = new Rescuing(database, units)
   const impatience = new WaitTimeouts(database, units)
   const giveUp = (at: QueueTime) => impatience.giveUp(at)
-  const claiming = new Claiming({ database, shortcuts, lanes, counts, groups, rates, promoting, rescuing, giveUp })
+  const claiming = new Claiming({ database, shortcuts, lanes, counts, groups, promoting, rescuing, giveUp })
   const trees = new Trees(database, units)
   const mending = new Mending(database, units)
-  const ground = { database, units, lanes, counts, rates, uniqueKeys, time }
+  const ground = { database, units, lanes, counts, uniqueKeys, time }
   return {
     shared,
-    linking,
+    sending,
     settling,
     store: sqlStore({ ...ground, trees, mending, wake }),
     coordination: sqlCoordination(ground),

@@ -49,7 +49,7 @@ export function objectNames(connection: Connection): readonly string[] {
 function judgeObjects(expected: readonly string[], found: ReadonlySet<string>): Judgement {
   const missing = expected.filter((name) => !found.has(name))
   if (missing.length === 0) return well(`all ${expected.length} are there`)
-  const advice = 'npx treadle migrate makes those of a schema that is out of date; others were removed by somebody.'
+  const advice = 'If the schema is out of date, npx treadle migrate creates them; otherwise they were removed by another program.'
   return problem(`missing: ${missing.join(', ')}`, advice)
 }
 

@@ -1,7 +1,7 @@
 import type { Answer } from '../../core/answer.ts'
-import type { Dialect, Reader, ReadyJob, ReadyPlace, StateIndex } from '../sql/dialect.ts'
+import { type Dialect, partialIndexes, type Reader, type ReadyJob, type ReadyPlace, type StateIndex } from '../sql/dialect.ts'
 import { crowdedFrom } from '../sql/lanes/lane-numbers.ts'
-import { crowdIsReady, isGrouped, isListed, isRunning, stateNumber } from '../sql/rows/tables.ts'
+import { stateNumber } from '../sql/rows/tables.ts'
 
 /** Walks from lane to lane; each step is one index lookup. */
 const readyLanes = `WITH RECURSIVE ready (lane) AS (
@@ -14,13 +14,10 @@ export const sqliteDialect: Dialect = {
   kind: 'sqlite',
   isAlone: true,
   readyLanes,
-  readyIn: (lane) => ({ from: '{jobs}', is: `state = 0 AND {jobs}.lane = ${lane}` }),
-  crowd: { from: '{jobs}', is: crowdIsReady, at: 'crowd' },
-  listed: { from: '{jobs}', is: `${isListed} AND {jobs}.lane = ? AND {jobs}.state = ? AND {jobs}.linked = ?` },
-  grouped: { from: '{jobs}', is: `${isGrouped} AND {jobs}.grp = ? AND {jobs}.lane = ?` },
+  ...partialIndexes,
   inState,
-  cancelling: { from: '{jobs}', is: `cancel = 1 AND ${isRunning}` },
-  wholeNumber: 'INTEGER',
+  sumOf: (column) => `TOTAL(${column})`,
+  wholeNumber: (sum) => `CAST(MIN(MAX(${sum}, ${-Number.MAX_SAFE_INTEGER}), ${Number.MAX_SAFE_INTEGER}) AS INTEGER)`,
   nowMs: "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)",
   idAsText: 'id',
   isUnprepared: () => false,

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { lstatSync, realpathSync } from 'node:fs'
 import { messageOf, TreadleError } from '../../core/errors.ts'
-import { createDurably, replaceDurably } from '../../core/files/durable-file.ts'
+import { createDurably, replaceDurably, withLock } from '../../core/files/durable-file.ts'
 import { type PrivateFile, readDurablePrivateFile, refuseOpenFolder } from '../../core/files/private-file.ts'
 import { randomToken } from '../../core/id.ts'
 import { KeyRing, type KeyRingOptions, type SigningKey } from './key-ring.ts'
 import { isLimited, type KeyScope } from './key-scope.ts'
+import { keyProblem } from './ring-key.ts'
 
 export interface KeyFileOptions extends KeyRingOptions {
   /** The id of a key that waiting jobs are signed with, if the file did not exist when the queue was opened. */
@@ -21,7 +22,7 @@ export function keyRingFromFile(path: string, { neededKey = null, ...options }: 
 }
 
 function refuseLost(path: string, key: string): never {
-  const message = `The key file ${path} is missing, and jobs that wait are signed with its key ${JSON.stringify(key)}. Restore it from a backup. To begin with a new key, which refuses these jobs, run: treadle keys create --file ${path}`
+  const message = `The key file ${path} is missing, and waiting jobs are signed with its key ${JSON.stringify(key)}. Restore it from a backup. To start with a new key, with which these jobs are refused, run: treadle keys create --file ${path}`
   throw new TreadleError('KEY_UNKNOWN', message)
 }
 
@@ -55,11 +56,20 @@ export function createKeyFile(path: string, scope: KeyScope = {}): readonly Sign
 /** Replaces all keys at once, and only if they have not been changed since `before` was read. */
 export function replaceKeys(path: string, before: readonly SigningKey[], after: readonly SigningKey[]): void {
   // Never write keys that could not be read again.
-  new KeyRing(after).ready()
-  if (keyFileText(existingKeys(path)) !== keyFileText(before)) {
-    throw new TreadleError('KEY_INVALID', `The key file ${path} was changed by somebody else at the same moment. Try again.`)
-  }
-  replaceDurably(realpathSync(path), keyFileText(after))
+  parseKeys(keyFileText(after), path)
+  const file = realpathSync(path)
+  const lock = `${file}.lock`
+  const isReplaced = withLock(lock, () => {
+    if (keyFileText(existingKeys(path)) !== keyFileText(before)) return false
+    replaceDurably(file, keyFileText(after))
+    return true
+  })
+  if (isReplaced) return
+  const advice = isReplaced === null ? `If no program is changing it, delete ${lock}.` : ''
+  throw new TreadleError(
+    'KEY_INVALID',
+    `The key file ${path} was changed by another program at the same moment. Try again.${advice}`,
+  )
 }
 
 const secretBytes = 32
@@ -80,13 +90,25 @@ function scopeWords(scope: KeyScope): readonly string[] {
 
 const scopeParts = ['queues', 'jobs'] as const
 
-export function parseKeys(text: string, path: string): readonly SigningKey[] {
-  const lines = text.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('#'))
-  return lines.map((line) => {
+/** Throws unless the keys are ones that a program can use. Errors name line numbers, never the contents. */
+function parseKeys(text: string, path: string): readonly SigningKey[] {
+  const keys: SigningKey[] = []
+  for (const [at, line] of text.split('\n').entries()) {
+    if (/^\s*(?:#|$)/.test(line)) continue
     const [id, secret, ...rest] = line.trim().split(/\s+/)
     if (id === undefined || secret === undefined) throw misshapen(path)
-    return { id, secret, ...parseScope(rest, path) }
-  })
+    const key = { id, secret, ...parseScope(rest, path) }
+    const problem = keyProblem(key)
+    if (problem !== undefined)
+      throw new TreadleError('KEY_INVALID', `The key in line ${at + 1} of ${path} is not used: ${problem}`)
+    if (keys.some((other) => other.id === id)) throw new TreadleError('KEY_INVALID', `Line ${at + 1} of ${path} repeats an id`)
+    keys.push(key)
+  }
+  if (keys.length > 0) return keys
+  throw new TreadleError(
+    'KEY_INVALID',
+    `${path} has no keys. Restore it from a backup, or delete it and run: treadle keys create`,
+  )
 }
 
 function parseScope(words: readonly string[], path: string): KeyScope {
@@ -101,7 +123,7 @@ function parseScope(words: readonly string[], path: string): KeyScope {
 }
 
 function misshapen(path: string): TreadleError {
-  const message = `${path} must hold lines of an id and a secret, the key that signs first; behind them only queues=NAMES and jobs=NAMES`
+  const message = `${path} must hold lines of an id and a secret, the key that signs first; after them only queues=NAMES and jobs=NAMES`
   return new TreadleError('KEY_INVALID', message)
 }
 

@@ -2,7 +2,7 @@ import { TreadleError } from '../../core/errors.ts'
 import { decryptText, type Encrypted, encryptText } from '../encryption.ts'
 import { parseIdentity } from '../identity.ts'
 import { covers, isLimited, type ScopedJob, scopeText } from './key-scope.ts'
-import { RingKey, type SigningKey } from './ring-key.ts'
+import { keyProblem, RingKey, type SigningKey } from './ring-key.ts'
 
 export type { SigningKey } from './ring-key.ts'
 
@@ -138,6 +138,11 @@ export class KeyRing {
 
 function byId(given: readonly SigningKey[]): ReadonlyMap<string, RingKey> {
   if (given.length === 0) throw new TreadleError('KEY_INVALID', 'A key ring needs at least one signing key')
+  for (const [at, key] of given.entries()) {
+    const problem = keyProblem(key)
+    const which = given.length === 1 ? 'The signing key' : `Signing key ${at + 1} of ${given.length}`
+    if (problem !== undefined) throw new TreadleError('KEY_INVALID', `${which} is not used: ${problem}`)
+  }
   const keys = new Map(given.map((key) => [key.id, new RingKey(key)]))
   if (keys.size !== given.length) throw new TreadleError('KEY_INVALID', 'Two signing keys have the same id')
   return keys

@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, hkdfSync, type KeyObject, timingSafeEqual } from 'node:crypto'
-import { TreadleError } from '../../core/errors.ts'
+import { suggestion } from '../../core/options.ts'
 import { type KeyScope, scopeProblem } from './key-scope.ts'
 
 /** A signing key: the id that travels with each signature, at least 16 bytes of secret, and the jobs it may sign. */
@@ -16,7 +16,6 @@ export class RingKey {
   #encryption: KeyObject | undefined
 
   constructor(key: SigningKey) {
-    checkKey(key)
     const { id, secret, queues, jobs } = key
     this.id = id
     this.scope = { ...(queues !== undefined && { queues }), ...(jobs !== undefined && { jobs }) }
@@ -50,15 +49,14 @@ const claimedText = Buffer.alloc(3 * digestChars)
 const claimedBytes = claimedText.subarray(0, digestChars)
 
 const minSecretBytes = 16
+const members: readonly string[] = ['id', 'secret', 'queues', 'jobs']
 
-function checkKey(key: SigningKey): void {
-  const { id, secret } = key
-  if (!/^[A-Za-z0-9_-]{1,64}$/.test(id)) {
-    throw new TreadleError('KEY_INVALID', `A signing key's id must be 1 to 64 letters, digits, "_" or "-", got "${id}"`)
-  }
-  if (Buffer.byteLength(secret) < minSecretBytes) {
-    throw new TreadleError('KEY_INVALID', `The secret of signing key "${id}" must have at least ${minSecretBytes} bytes`)
-  }
-  const problem = scopeProblem(key)
-  if (problem !== undefined) throw new TreadleError('KEY_INVALID', `Signing key "${id}": ${problem}`)
+/** What is wrong with a key; undefined if nothing is. Never quotes its id or its secret: they may have been swapped. */
+export function keyProblem(key: SigningKey): string | undefined {
+  // A misspelt limit must not turn into no limit.
+  const unknown = Object.keys(key).find((member) => !members.includes(member))
+  if (unknown !== undefined) return `has an unknown member ${JSON.stringify(unknown)}${suggestion(unknown, members)}`
+  if (!/^[A-Za-z0-9_-]{1,64}$/.test(key.id)) return 'needs an id of 1 to 64 letters, digits, "_" or "-"'
+  if (Buffer.byteLength(key.secret) < minSecretBytes) return `needs a secret of at least ${minSecretBytes} bytes`
+  return scopeProblem(key)
 }

@@ -1,5 +1,6 @@
-import { messageOf, TreadleError } from '../../core/errors.ts'
+import { TreadleError } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
+import type { RepeatedErrors } from '../../core/repeated-errors.ts'
 import { type Envelope, type Identity, identityOf } from '../../envelope/envelope.ts'
 import type { KeyRing } from '../../envelope/keys/key-ring.ts'
 import type { ScopedJob } from '../../envelope/keys/key-scope.ts'
@@ -43,7 +44,11 @@ export function jobOf({ id, job, queue, identity }: Pick<JobRecord, 'id' | 'job'
 export type Waiter = Pick<Envelope, 'id' | 'job' | 'queue' | 'identity'>
 
 export interface LinkDeps {
-  readonly services: { readonly logger: Logger; links(waiter: Waiter): Promise<unknown> }
+  readonly services: {
+    readonly logger: Logger
+    readonly errors: RepeatedErrors
+    links(waiter: Waiter): Promise<unknown>
+  }
 }
 
 /** How long to wait before trying again while the database does not answer. */
@@ -61,7 +66,7 @@ export async function heldByLinks({ envelope }: Lease, { services }: LinkDeps): 
     return null
   } catch (error) {
     if (isForged(error)) return { kind: 'dead', reason: 'rejected', error }
-    services.logger.error(`what job ${envelope.id} has waited for could not be looked up: ${messageOf(error)}; trying again`)
+    services.errors.tryingAgain(services.logger, error, `the jobs that job ${envelope.id} has waited for could not be read`)
     return { kind: 'snooze', delayMs: lookAgainMs }
   }
 }
@@ -96,7 +101,7 @@ function openedLink(link: JobLink, dependency: Dependency, { job, queue }: Waite
 function refuseOthers({ id, identity }: Waiter, dependencies: readonly JobLink[]): void {
   const signed = identityOf(id, identity)?.waitsFor
   const isSame = signed === undefined || isWaitMark(signed, dependencies)
-  if (!isSame) throw new TreadleError('RESULT_FORGED', `What job ${id} waits for was changed in the database`)
+  if (!isSame) throw new TreadleError('RESULT_FORGED', `The dependencies of job ${id} were changed in the database`)
 }
 
 /**
@@ -114,7 +119,7 @@ function refuseUnmet(dependencies: readonly JobLink[]): void {
 }
 
 function unmetBy(why: string): TreadleError {
-  const message = `That this job may run was changed in the database, or it was replayed without what it waits for: ${why}`
+  const message = `This job may not run yet: its row was changed in the database, or it was replayed without the jobs that it waits for: ${why}`
   return new TreadleError('RESULT_FORGED', message)
 }
 

@@ -1,5 +1,6 @@
 import { messageOf } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
+import type { RepeatedErrors } from '../../core/repeated-errors.ts'
 import type { Clock } from '../../core/time/clock.ts'
 import { formatDuration } from '../../core/time/duration.ts'
 import { formatInstant } from '../../core/time/instant.ts'
@@ -19,6 +20,7 @@ export interface OccurrenceDeps extends DependencyDeps {
   readonly clock: Clock
   /** The queue's clock, if it has one: lateness must not depend on the clock of the machine that happens to run the job. */
   readonly schedulesClock?: Clock
+  readonly services: { readonly errors: RepeatedErrors }
 }
 
 /** A scheduled run whose schedule is defined in this program or was created at run time. */
@@ -95,7 +97,7 @@ export async function heldBySchedule(run: ScheduledRun, deps: OccurrenceDeps): P
     if (unended !== null && unended <= now && overlap !== 'allow') return overlapping(overlap, unended, now, logger)
     return await heldByDependencies({ ...run, isWatched: seen || isWatched(run, now) }, now, deps)
   } catch (thrown) {
-    logger.error(`what this scheduled run has to wait for could not be looked up: ${messageOf(thrown)}; trying again`)
+    deps.services.errors.tryingAgain(logger, thrown, 'the runs that this scheduled run has to wait for could not be read')
     return { kind: 'snooze', delayMs: askAgainMs }
   }
 }

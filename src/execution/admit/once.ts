@@ -1,5 +1,5 @@
-import { messageOf } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
+import type { RepeatedErrors } from '../../core/repeated-errors.ts'
 import type { JobDefinition } from '../../definition/definition.ts'
 import type { Identity } from '../../envelope/envelope.ts'
 import type { KeyRing } from '../../envelope/keys/key-ring.ts'
@@ -11,7 +11,7 @@ import type { Outcome } from '../end/outcome.ts'
 export interface OnceDeps {
   readonly keys: KeyRing | null
   readonly coordination: Coordination | undefined
-  readonly services: { readonly logger: Logger }
+  readonly services: { readonly logger: Logger; readonly errors: RepeatedErrors }
 }
 
 /** What to store when a run has done the work of its idempotency key; null if it has none. */
@@ -60,7 +60,7 @@ async function claimOnce(
   try {
     return await coordination.claimOnce(key, jobId)
   } catch (thrown) {
-    services.logger.error(`the idempotency key "${key}" could not be looked up: ${messageOf(thrown)}; trying again`)
+    services.errors.tryingAgain(services.logger, thrown, `the idempotency key "${key}" could not be looked up`)
     return { kind: 'unknown' }
   }
 }

@@ -3,8 +3,10 @@ import { type Clock, pause, type Timer } from '../../core/time/clock.ts'
 import type { Lease } from '../../queue/contract/contract.ts'
 import type { ScheduledRun } from '../admit/occurrence.ts'
 import type { RunEvent } from '../events.ts'
+import { askedAgain } from './asked-again.ts'
 import type { Departure } from './control.ts'
 import type { Deadline } from './deadline.ts'
+import { OpenCalls } from './open-calls.ts'
 import type { RunTrace } from './run-trace.ts'
 import type { RunTransaction } from './transaction.ts'
 
@@ -71,12 +73,15 @@ export class ActiveRun {
   departure: Departure | null = null
   /** The deadline of its timeout, which excludes time that its rates hold it back. */
   deadline: Deadline | null = null
+  /** Whether code of its job was called: its handler, or a filter before it. Until then the run only asks the queue. */
+  isCalled = false
   /** The trace of this attempt, if traces are collected. */
   trace: RunTrace | null = null
   /** Milliseconds since its lease was requested or last renewed. */
   sinceAsked: () => number
   readonly #clock: Clock
   readonly #gate: StartGate
+  #calls: OpenCalls | undefined
   #controller: AbortController | undefined
   #graceTimer: Timer | undefined
   /** Settles the guard without the handler. */
@@ -145,6 +150,22 @@ export class ActiveRun {
     return openMs
   }
 
+  /** Asks the queue something for the handler: see `askedAgain`. */
+  asked<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+    return askedAgain(ask, this.#clock, this)
+  }
+
+  /** Gives the handler the answer to a call of its context. Its job does not end before that. */
+  called<Answer>(call: Promise<Answer>): Promise<Answer> {
+    this.#calls ??= new OpenCalls()
+    return this.#calls.add(call)
+  }
+
+  /** The calls that its handler has not waited for, once it has returned; null if there are none. */
+  get openCalls(): OpenCalls | null {
+    return this.#calls === undefined || this.#calls.isEmpty ? null : this.#calls
+  }
+
   /** Whether its handler has ended its job, or is about to, although it may still be running. */
   get isEnding(): boolean {
     return this.transaction?.isEnding === true
@@ -173,6 +194,13 @@ export class ActiveRun {
     this.#startGrace()
   }
 
+  /** Waits no longer for its handler, if that was told to stop. */
+  leaveBehind(): void {
+    if (this.stopReason === null || this.#abandon === undefined) return
+    this.#graceTimer?.cancel()
+    this.#endGrace()
+  }
+
   /** Leaves the handler, from within it. */
   leave(departure: Departure): never {
     this.departure = departure
@@ -198,6 +226,7 @@ export class ActiveRun {
 
   /** Settles like the handler, or rejects if the handler does not end in time after it was told to stop. */
   guard<Result>(handler: Promise<Result>): Promise<Result> {
+    this.isCalled = true
     return new Promise((resolve, reject) => {
       this.#abandon = reject
       this.#startGrace()

@@ -30,11 +30,11 @@ export type Departure = SnoozeSignal | WaitSignal
 /** Log message for a run that was left, and then threw something else. */
 export function thrownBehind(departure: Departure, thrown: unknown): string {
   const word = departure instanceof WaitSignal ? 'children' : 'snooze'
-  return `the run was left by ctx.${word}(), and threw this behind it: ${messageOf(thrown)}`
+  return `the run ended with ctx.${word}(), and the handler then threw: ${messageOf(thrown)}`
 }
 
 /** The error for a handler that asks to be called again, but must not be. */
 export function refusedReturn(job: string): TreadleError {
-  const message = `Job "${job}" is at-most-once: it can neither be snoozed nor wait for its children, since it would begin twice`
+  const message = `Job "${job}" is at-most-once: it can neither be snoozed nor wait for its children, because it would start twice`
   return new TreadleError('DELIVERY_INVALID', message)
 }

@@ -1,6 +1,7 @@
 import type { Answer } from '../../core/answer.ts'
 import { isThrown, messageOf } from '../../core/errors.ts'
 import type { Clock } from '../../core/time/clock.ts'
+import { formatDuration } from '../../core/time/duration.ts'
 import type { JobContext } from '../../definition/context.ts'
 import type { Filter, JobDefinition } from '../../definition/definition.ts'
 import type { HandlerFunction } from '../../definition/handler.ts'
@@ -145,8 +146,8 @@ async function filteredBy(
   run: ActiveRun,
 ): Promise<string | null> {
   const ask = (filter: Filter) => run.guard(Promise.resolve(filter(payload as never, context)))
-  for (const filter of fields.when) if (!(await ask(filter))) return 'a when() filter said no'
-  for (const filter of fields.skip) if (await ask(filter)) return 'a skip() filter said yes'
+  for (const filter of fields.when) if (!(await ask(filter))) return 'a when() filter returned false'
+  for (const filter of fields.skip) if (await ask(filter)) return 'a skip() filter returned true'
   return null
 }
 
@@ -162,6 +163,7 @@ async function attempt(
   let result: unknown
   try {
     result = await run.guard(invoke(definition, context, run, deps))
+    if (run.openCalls !== null) await run.guard(run.openCalls.answered())
     const completed = run.transaction === null ? null : await run.transaction.ended()
     outcome = completed?.outcome ?? outcomeOfReturned(result, definition, admitted, deps)
     if (outcome instanceof Promise) outcome = await outcome
@@ -170,6 +172,7 @@ async function attempt(
     outcome = afterwards ?? (await failed(thrown, { definition, opened: admitted.opened }, context, run, deps))
   }
   if (onSuccess.length > 0 || last.length > 0) await callHooks(outcome, result, definition, context, run, deps)
+  run.openCalls?.leave((thrown) => context.logger.warn(`a call of its context failed after it had ended: ${messageOf(thrown)}`))
   return outcome
 }
 
@@ -323,7 +326,7 @@ async function quietly(hook: () => unknown, context: RunContext, clock: Clock): 
   try {
     const watching = Promise.resolve(hook())
     await new Promise<void>((resolve, reject) => {
-      const timer = clock.timer(longestHookMs, () => reject(new Error(`it did not end within ${longestHookMs} ms`)))
+      const timer = clock.timer(longestHookMs, () => reject(new Error(`it did not end within ${formatDuration(longestHookMs)}`)))
       watching.then(() => resolve(), reject).finally(() => timer.cancel())
     })
   } catch (thrown) {

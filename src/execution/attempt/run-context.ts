@@ -1,9 +1,9 @@
 import { TreadleError } from '../../core/errors.ts'
 import type { SoundLogger } from '../../core/logger.ts'
+import type { RepeatedErrors } from '../../core/repeated-errors.ts'
 import { type Json, toJson } from '../../core/text/json.ts'
 import { type Duration, parseDuration } from '../../core/time/duration.ts'
 import type { JobContext } from '../../definition/context.ts'
-import { childJobName } from '../../definition/dispatching/workflow.ts'
 import type { JobLogger, LogMethod } from '../../definition/job-logger.ts'
 import type { WorkTransaction } from '../../definition/transactions/sql-transaction.ts'
 import type { Identity } from '../../envelope/envelope.ts'
@@ -17,6 +17,8 @@ import type { RunTransaction } from './transaction.ts'
 /** What a run may ask of its worker. */
 export interface RunServices extends LinkServices {
   readonly logger: SoundLogger
+  /** Keeps failed calls that are retried from flooding the log. */
+  readonly errors: RepeatedErrors
   /** Where the log lines of a run are stored; undefined or null if they are not. */
   logOf?(run: ActiveRun): RunLog | null
   /** The handler is about to be called. */
@@ -117,26 +119,29 @@ export class RunContext implements JobContext<never> {
   // Methods are created on access, so that a handler may destructure them: `(mail, { signal, progress }) => …`.
 
   get progress(): (value: Json) => Promise<void> {
-    return async (value) => {
+    return this.#call(async (value: Json) => {
       const text = toJson(value, { what: `progress of "${this.name}"`, maxBytes: maxProgressBytes })
       await this.#services.report(this.#run.lease.token, text)
-    }
+    })
   }
 
   get heartbeat(): () => Promise<boolean> {
-    return async () => {
-      const held = await this.#services.extend(this.#run.lease.token)
+    return this.#call(async () => {
+      const held = await this.#run.asked(() => this.#services.extend(this.#run.lease.token))
       if (!held) this.#run.stop('lost')
       return held
-    }
+    })
   }
 
   get transaction(): JobContext['transaction'] {
-    return async (work: (tx: WorkTransaction) => unknown) => (await this.#ending('transaction').run(work)) as never
+    return this.#call(async (work: (tx: WorkTransaction) => unknown) => (await this.#ending('transaction').run(work)) as never)
   }
 
   get completeIn(): JobContext['completeIn'] {
-    return (tx: unknown, result?: unknown) => this.#ending('completeIn').completeIn(tx, result) as never
+    return (tx: unknown, result?: unknown) => {
+      const answer = this.#ending('completeIn').completeIn(tx, result)
+      return (answer instanceof Promise ? this.#run.called(answer) : answer) as never
+    }
   }
 
   get snooze(): (delay: Duration) => never {
@@ -147,22 +152,28 @@ export class RunContext implements JobContext<never> {
   }
 
   get dispatchChild(): JobContext['dispatchChild'] {
-    return async (job: string | { readonly job: string }, ...args: readonly unknown[]) =>
-      (await this.#linked().dispatchChild(childJobName(job), args)) as never
+    return this.#call(
+      async (job: unknown, ...args: readonly unknown[]) => (await this.#linked().dispatchChild(job, args)) as never,
+    )
   }
 
   get children(): JobContext['children'] {
-    return () => this.#linked().children()
+    return this.#call(() => this.#linked().children())
   }
 
   get dependencies(): JobContext['dependencies'] {
-    return () => this.#linked().dependencies()
+    return this.#call(() => this.#linked().dependencies())
+  }
+
+  /** Its handler may return without waiting for the answer: the run waits for it then. */
+  #call<Args extends readonly unknown[], Answer>(ask: (...args: Args) => Promise<Answer>): (...args: Args) => Promise<Answer> {
+    return (...args) => this.#run.called(ask(...args))
   }
 
   #ending(word: string): RunTransaction {
     const { transaction } = this.#run
     if (transaction !== null) return transaction
-    const message = `ctx.${word}() is for jobs of .delivery('effectively-once'): say so of "${this.job}"`
+    const message = `ctx.${word}() is for jobs with .delivery('effectively-once'): add that to "${this.job}"`
     throw new TreadleError('DELIVERY_INVALID', message)
   }
 

@@ -1,3 +1,4 @@
+import type { JobDefinition } from '../../definition/definition.ts'
 import { dispatchOptions } from '../../definition/dispatching/dispatch-options.ts'
 import { payloadOf } from '../../definition/dispatching/draft.ts'
 import type { Run } from '../../definition/dispatching/run.ts'
@@ -12,14 +13,21 @@ import { WaitSignal } from './control.ts'
 export interface ChildRequest {
   readonly run: ActiveRun
   readonly root: string
-  readonly job: string
+  readonly definition: JobDefinition
   readonly payload: unknown
   readonly key: string
   readonly options: Omit<ChildOptions, 'key'>
 }
 
+/** What a run needs from its program to create children. */
+export interface ChildServices {
+  /** The definition of a job that is given in any way in which a dispatch takes it. */
+  definitionOf(given: unknown): JobDefinition
+  dispatch(request: ChildRequest): Promise<Run>
+}
+
 export interface LinkServices {
-  dispatchChild(request: ChildRequest): Promise<Run>
+  readonly children: ChildServices
   /** What a job waits for, verified and decrypted: see `openedLinks`. Undefined if the backend cannot inspect its jobs. */
   links(waiter: Waiter): Promise<readonly JobLink[] | undefined>
   /** The id shared by all jobs of the workflow that this job is part of. */
@@ -38,11 +46,16 @@ export class RunLinks {
     this.#services = services
   }
 
-  async dispatchChild(job: string, args: readonly unknown[]): Promise<Run> {
-    const { key = this.#nextKey(job), ...options } = dispatchOptions(args[1]) as ChildOptions
+  async dispatchChild(given: unknown, args: readonly unknown[]): Promise<Run> {
+    const { children } = this.#services
+    const definition = children.definitionOf(given)
+    const { key = this.#nextKey(definition.job), ...options } = dispatchOptions(args[1]) as ChildOptions
     const payload = payloadOf(args)
-    this.#root ??= this.#services.rootOf(this.#run.lease.envelope.id)
-    return this.#services.dispatchChild({ run: this.#run, root: await this.#root, job, payload, key, options })
+    const run = this.#run
+    this.#root ??= run.asked(() => this.#services.rootOf(run.lease.envelope.id))
+    const request = { run, root: await this.#root, definition, payload, key, options }
+    // A child that was stored although its answer was lost is found by its key.
+    return run.asked(() => children.dispatch(request))
   }
 
   async children(): Promise<readonly ChildOutcome[]> {
@@ -63,8 +76,8 @@ export class RunLinks {
   }
 
   async #links(kind: JobLink['kind']): Promise<readonly JobLink[]> {
-    const links = await this.#services.links(this.#run.lease.envelope)
-    if (links === undefined) throw coordinationMissing('Workflows need a backend that can look into its queue')
+    const links = await this.#run.asked(() => this.#services.links(this.#run.lease.envelope))
+    if (links === undefined) throw coordinationMissing('Workflows need a backend that can query its queue')
     return links.filter((link) => link.kind === kind)
   }
 }

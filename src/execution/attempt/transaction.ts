@@ -130,7 +130,7 @@ export class RunTransaction {
     if (completed.outcome.kind !== 'done') return completed.outcome
     const { definition } = this.#run
     this.#deps.services.logger.warn(
-      `"${definition.job}" has succeeded in its transaction, and threw after it: ${messageOf(thrown)}`,
+      `"${definition.job}" has succeeded in its transaction, and its handler then threw: ${messageOf(thrown)}`,
     )
     return completed.outcome
   }

@@ -1,4 +1,4 @@
-import { messageOf, TreadleError } from '../../core/errors.ts'
+import { TreadleError } from '../../core/errors.ts'
 import type { JobDefinition } from '../../definition/definition.ts'
 import type { Opened } from '../../envelope/envelope.ts'
 import type { OnceMark } from '../../queue/contract/contract.ts'
@@ -63,7 +63,7 @@ async function beginForGood(run: ActiveRun, services: RunServices): Promise<Outc
   try {
     if (!(await services.begin(run.lease.token))) return { kind: 'lost' }
   } catch (thrown) {
-    services.logger.error(`that job ${run.lease.envelope.id} begins could not be written: ${messageOf(thrown)}; trying again`)
+    services.errors.tryingAgain(services.logger, thrown, `the start of job ${run.lease.envelope.id} could not be written`)
     return { kind: 'snooze', delayMs: askAgainMs }
   }
   run.isBegunForGood = true
@@ -79,7 +79,7 @@ export function endForGood(outcome: Outcome, { job, id }: { readonly job: string
     case 'wait':
       return { kind: 'dead', reason: 'exhausted', error: refusedReturn(job) }
     case 'release': {
-      const message = `The worker was shut down while job "${job}" (${id}) ran. It must not be begun twice, so it was not put back; what it did may be incomplete.`
+      const message = `The worker was shut down while job "${job}" (${id}) ran. It must not start twice, so it was not put back; what it did may be incomplete.`
       return { kind: 'dead', reason: 'interrupted', error: new TreadleError('STOPPED', message) }
     }
     default:

@@ -46,7 +46,7 @@ export function nextAfter({ id, job, repeat }: DoneJob, run: EndedRun, deps: Rep
   } catch (thrown) {
     if (!(thrown instanceof TreadleError)) throw thrown
     deps.services.logger.warn(
-      `"${job}" (${id}) is not done again, for its repeat "${repeat}" has no next time: ${thrown.message}`,
+      `"${job}" (${id}) does not repeat, because its repeat "${repeat}" has no next time: ${thrown.message}`,
     )
     return null
   }
@@ -116,7 +116,7 @@ export async function asWritten(claimed: Opened, run: ActiveRun, { keys, service
     if (record === null) return before
     return { ...before, opened: openEnvelope(record, keys), kept: { ...before.kept, number: record.number, runAt: record.runAt } }
   } catch (thrown) {
-    services.logger.warn(`"${job}" (${id}) was changed while it ran, and is done again as it was before: ${messageOf(thrown)}`)
+    services.logger.warn(`"${job}" (${id}) was changed while it ran, and repeats as it was before: ${messageOf(thrown)}`)
     return before
   }
 }

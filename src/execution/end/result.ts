@@ -12,7 +12,7 @@ export interface ResultDeps {
 /** Throws if the job or its program defines such a result as a failure. */
 export function refuseFailure(result: unknown, { job, failWhen }: Pick<DefinitionFields, 'job' | 'failWhen'>): void {
   if (!failWhen.some((isFailure) => isFailure(result as never))) return
-  throw new TreadleError('RESULT_FAILED', `Job "${job}" gave ${shown(result)}, which failWhen() says is a failure`)
+  throw new TreadleError('RESULT_FAILED', `Job "${job}" returned ${shown(result)}, which is a failure according to failWhen()`)
 }
 
 /** A result that is not JSON is no reason to repeat the work: it is left out, and that is logged. */

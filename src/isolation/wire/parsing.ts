@@ -20,7 +20,8 @@ type Parsers<Message extends { readonly kind: string }> = {
 
 /** No method of a context takes more arguments. */
 const mostArguments = 8
-const longestLine = 100_000
+/** Of a line of a log, or of what is logged with it. */
+export const longestLine = 100_000
 
 const fromIsolate: Parsers<FromIsolate> = {
   unloadable: (fields) => withThrown(fields, (thrown) => ({ kind: 'unloadable', thrown })),

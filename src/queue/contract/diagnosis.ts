@@ -42,9 +42,9 @@ export async function runChecks(checks: readonly Check[]): Promise<readonly Find
 
 /** Missing permission to run a check is not a fault of the database, so it is only a warning. */
 function unseen(thrown: unknown): Judgement {
-  const found = `could not be looked at: ${messageOf(thrown)}`
+  const found = `could not be checked: ${messageOf(thrown)}`
   const isDenied = thrown instanceof TreadleError && thrown.code === 'DATABASE_DENIED'
-  return isDenied ? warning(found, 'Ask as a user who may look.') : problem(found, 'Fix what it says, and run it again.')
+  return isDenied ? warning(found, 'Run it as a user who has access.') : problem(found, 'Fix what it says, and run it again.')
 }
 
 /** Judges settings by the values that are acceptable for each. */

@@ -6,7 +6,7 @@ export type DeadReason = 'exhausted' | 'rejected' | 'poisoned' | 'permanent' | '
 
 /** The error message of a job that must not be begun twice and whose worker died after beginning it. */
 export function interruption(owner: string | null): string {
-  return `Its worker ${owner} died or hung while it ran. It must not be begun twice, so it was not put back; what it did may be incomplete`
+  return `Its worker ${owner} died or hung while it ran. It must not start twice, so it was not put back; what it did may be incomplete`
 }
 
 /** One failed attempt of a job: when it failed, and its error. */

@@ -40,6 +40,17 @@ export function totalsByQueue(counts: readonly JobCount[]): ReadonlyMap<string, 
   return queues
 }
 
+const byName = new Intl.Collator('en', { numeric: true }).compare
+
+/** The queues with the most unfinished jobs first; `tenant-2` before `tenant-10`. */
+export function fullestFirst(names: Iterable<string>, totals: ReadonlyMap<string, Totals>): readonly string[] {
+  const unfinished = (name: string) => {
+    const counts = totals.get(name)?.counts
+    return counts === undefined ? 0 : counts.ready + counts.running + counts.scheduled + counts.blocked
+  }
+  return [...new Set(names)].toSorted((a, b) => unfinished(b) - unfinished(a) || byName(a, b))
+}
+
 function add(sums: Sums, { counts, oldestReadyAt = null }: JobCount): void {
   for (const state of jobStates) sums.counts[state] += counts[state]
   if (oldestReadyAt === null) return

@@ -73,7 +73,7 @@ export interface CancelOptions {
   readonly tree?: boolean
 }
 
-/** How many jobs a cancellation met, by what became of them. All are 0 if there is no such job. */
+/** How many jobs a cancellation affected, by their outcome. All are 0 if there is no such job. */
 export interface Cancellation {
   readonly cancelled: number
   /** Running jobs that were asked to stop. */

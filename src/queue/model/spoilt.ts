@@ -65,7 +65,7 @@ export interface Sound {
 /** Reads these columns into values that can always be shown, together with a list of faults. */
 export function soundFields(row: SpoilableRow, { hasIdentity, hasLane }: Sound): SoundFields {
   const reader = new RowReader()
-  if (!hasLane) reader.fault('it stands in a lane that does not exist')
+  if (!hasLane) reader.fault('its lane does not exist')
   if (!hasIdentity) reader.fault('its identity is not one that this version of Treadle writes')
   const fields = {
     state: reader.state(row.state),
@@ -114,7 +114,7 @@ class RowReader {
   /** An instant that can be formatted as a date. */
   time(value: unknown, column: string): number {
     if (typeof value === 'number' && value >= 0 && value <= latestMs) return Math.trunc(value)
-    this.fault(`its ${column} is no time`)
+    this.fault(`its ${column} is not a time`)
     return typeof value === 'number' && value > 0 ? latestMs : 0
   }
 
@@ -124,13 +124,13 @@ class RowReader {
 
   count(value: unknown, column: string): number {
     if (typeof value === 'number' && value >= 0 && Number.isSafeInteger(value)) return value
-    this.fault(`its ${column} is no whole number`)
+    this.fault(`its ${column} is not a whole number`)
     return 0
   }
 
   text(value: unknown, column: string): string {
     if (typeof value === 'string') return value
-    this.fault(`its ${column} is no text`)
+    this.fault(`its ${column} is not a text`)
     return ''
   }
 
@@ -152,7 +152,7 @@ class RowReader {
   errors(value: unknown): readonly AttemptError[] {
     if (value === null || value === undefined) return []
     const errors = errorsIn(value)
-    if (errors === undefined) this.fault('its errors are no list of errors')
+    if (errors === undefined) this.fault('its errors are not a list of errors')
     return errors ?? []
   }
 }

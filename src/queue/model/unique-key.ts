@@ -9,3 +9,8 @@ export function scopedKey(job: string, uniqueKey: string): string {
 export function unscopedKey(scoped: string): string {
   return scoped.slice(scoped.indexOf('\n') + 1)
 }
+
+/** Whether a stored text is a scoped key that every database can hold. Others may have written something else. */
+export function isScopedKey(text: string): boolean {
+  return text.indexOf('\n') > 0 && !text.includes('\0')
+}

@@ -9,27 +9,26 @@ export const durationBounds: readonly number[] = [
 
 /** Counts durations by bucket. */
 export class DurationHistogram {
-  readonly #counts = new Float64Array(durationBounds.length + 1)
+  /** Only as long as the longest duration needs: most histograms of many names hold a single one. */
+  readonly #counts: number[] = []
   #total = 0
 
   add(ms: number): void {
     let slot = 0
     while (slot < durationBounds.length && ms > (durationBounds[slot] as number)) slot++
-    this.#counts[slot] = (this.#counts[slot] as number) + 1
-    this.#total++
+    this.#add(slot, 1)
   }
 
   merge(counts: readonly number[]): void {
     for (const [slot, count] of counts.entries()) {
-      if (slot >= this.#counts.length) return
-      this.#counts[slot] = (this.#counts[slot] as number) + count
-      this.#total += count
+      if (slot > durationBounds.length) return
+      this.#add(slot, count)
     }
   }
 
   /** Without trailing zeros. */
   get counts(): readonly number[] {
-    return [...this.#counts.subarray(0, this.#counts.findLastIndex((count) => count > 0) + 1)]
+    return this.#counts.slice(0, this.#counts.findLastIndex((count) => count > 0) + 1)
   }
 
   /** An estimate within the bucket that holds the value; null if the histogram is empty. */
@@ -45,5 +44,11 @@ export class DurationHistogram {
       before += count
     }
     return null
+  }
+
+  #add(slot: number, count: number): void {
+    while (this.#counts.length <= slot) this.#counts.push(0)
+    this.#counts[slot] = (this.#counts[slot] as number) + count
+    this.#total += count
   }
 }

@@ -93,7 +93,11 @@ export class RollupSum {
 }
 
 function busiestFirst(a: RollupSum, b: RollupSum): number {
-  return b.attempts - a.attempts || (`${a.queue}\n${a.job}` < `${b.queue}\n${b.job}` ? -1 : 1)
+  return b.attempts - a.attempts || inOrder(a.queue, b.queue) || inOrder(a.job, b.job)
+}
+
+function inOrder(a: string, b: string): number {
+  return a === b ? 0 : a < b ? -1 : 1
 }
 
 /** The text of a bucket, as it is stored. */

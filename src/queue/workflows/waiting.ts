@@ -1,5 +1,6 @@
 import { formatDuration } from '../../core/time/duration.ts'
-import type { FailurePolicy, Links, WaitLink } from '../../envelope/envelope.ts'
+import { parseEncrypted } from '../../envelope/encryption.ts'
+import type { FailurePolicy, WaitLink } from '../../envelope/envelope.ts'
 import type { FinalState } from '../contract/job-state.ts'
 import type { JobLink } from '../contract/store.ts'
 
@@ -45,7 +46,7 @@ const onFailure = {
 } as const satisfies Record<FailurePolicy, Verdict>
 
 /** One link per job: the first one counts. */
-export function distinctWaits({ waitsFor }: Links): readonly WaitLink[] {
+export function distinctWaits(waitsFor: readonly WaitLink[]): readonly WaitLink[] {
   const byId = new Map<string, WaitLink>()
   for (const link of waitsFor) if (!byId.has(link.id)) byId.set(link.id, link)
   return [...byId.values()]
@@ -58,12 +59,26 @@ type Named = Pick<JobLink, 'id' | 'job'>
 
 /** Why a job ended because of one that it waited for. */
 export function failureText({ id, job, state, error, key }: Named & Pick<JobLink, 'key'> & Omit<End, 'result' | 'seal'>): string {
-  const what = key === null ? 'waited for' : 'made'
+  const what = key === null ? 'waited for' : 'created'
   if (state === 'missing') return `The job ${id} that it ${what} does not exist`
-  return `The job ${nameOf({ id, job })} that it ${what} is ${state}${error === null ? '' : `: ${clipped(error)}`}`
+  const named = `The job ${nameOf({ id, job })} that it ${what} is ${state}`
+  if (error === null) return named
+  // Nobody could decrypt it here: it is bound to the other job, and might be clipped.
+  return parseEncrypted(error) === undefined ? `${named}: ${clipped(error)}` : `${named}, and its error is encrypted`
+}
+
+/** Whether a text may be one of `failureText` or `impatienceText`, which name other jobs. */
+export function isAboutOthers(text: string): boolean {
+  return /^(?:The job .* that it (?:waited for|created) |It waited for longer than )/s.test(text)
+}
+
+/** Whether the middle of a `failureText` may have been left out, which may have cut an id in half. */
+export function isClipped(text: string): boolean {
+  return text.includes(clip)
 }
 
 const mostKept = 500
+const clip = ' … '
 
 /**
  * Keeps both ends of a long text: in a chain of failures the last one quotes all before it, and the first cause is at the end.
@@ -75,7 +90,7 @@ function clipped(text: string): string {
     text.slice(0, mostKept).replace(/[\uD800-\uDBFF]$/, ''),
     text.slice(-mostKept).replace(/^[\uDC00-\uDFFF]/, ''),
   ]
-  return `${start} … ${end}`
+  return `${start}${clip}${end}`
 }
 
 const mostNamed = 5

@@ -34,13 +34,13 @@ export function zoneWarnings(timezone: string): string[] {
   if (sign !== undefined && hours !== undefined) {
     const side = sign === '+' ? 'behind' : 'ahead of'
     return [
-      `${timezone} is ${counted(Number(hours), 'hour')} ${side} UTC: in these names the sign is turned round, and there is no daylight saving time. For the time of a place name it, such as Europe/Paris`,
+      `${timezone} is ${counted(Number(hours), 'hour')} ${side} UTC: in these names the sign is inverted, and there is no daylight saving time. For the local time of a place use its zone, such as Europe/Paris`,
     ]
   }
   const city = { EST: 'America/New_York', MST: 'America/Denver', HST: 'Pacific/Honolulu' }[timezone.toUpperCase()]
   return city === undefined
     ? []
-    : [`${timezone} never has daylight saving time. For the time of a place name it, such as ${city}`]
+    : [`${timezone} never has daylight saving time. For the local time of a place use its zone, such as ${city}`]
 }
 
 // Used if no start was given: the rules of most time zones are the same every year.
@@ -70,7 +70,7 @@ function twiceWarning(wallTimes: WallTimes, change: ClockChange, isFixed: boolea
   return `${dayOf(change)} and shows ${twice.text} twice: ${isFixed ? 'only the first time counts' : 'both times count'}. ${advice}`
 }
 
-const advice = 'Where that matters choose another time of day, or UTC'
+const advice = 'Where that matters, choose another time of day, or UTC'
 
 function dayOf(change: ClockChange): string {
   const affected = Math.min(change.wallBefore, change.wallAfter)

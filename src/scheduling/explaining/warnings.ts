@@ -31,7 +31,7 @@ export function calendarWarnings(suspect: Suspect): string[] {
 export function repeatWarnings({ expression }: Pick<RepeatSchedule, 'expression'>): string[] {
   if (!mayLeaveMonth(modifiersIn(expression))) return []
   return [
-    'A day that a month lacks counts on into the next one: a month after 31 January is 3 March, or 2 March in a leap year. To stay in the month, go to its start first: START OF MONTH, +1 MONTH',
+    'A day that a month does not have falls into the next month: a month after 31 January is 3 March, or 2 March in a leap year. To stay in the month, go to its start first: START OF MONTH, +1 MONTH',
   ]
 }
 
@@ -69,7 +69,7 @@ function windowWarnings(named: NamedTimes): string[] {
   if (left === null || left.length === all?.length) return []
   const [lies, them] = left.length === 1 ? ['lies', 'it'] : ['lie', 'them']
   return [
-    `Only ${joined(left.map(clockText), 'and')} ${lies} within the times of day that are allowed, the others are left out. If that is meant, name ${them} alone; else allow more`,
+    `Only ${joined(left.map(clockText), 'and')} ${lies} within the allowed times of day, the others are left out. If that is intended, name only ${them}; otherwise allow more`,
   ]
 }
 
@@ -89,5 +89,5 @@ function endWarnings({ schedule, named: { years }, from }: Suspect): string[] {
   if (last === null) return []
   const isOver = from !== null && last <= from
   const end = `the last run ${isOver ? 'was' : 'is'} at ${localText(parseZone(schedule.timezone), last)}`
-  return [`The years that are given end: ${end}. Leave the year out to go on`]
+  return [`The schedule ends with its last year: ${end}. Omit the year to continue`]
 }

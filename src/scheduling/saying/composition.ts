@@ -44,7 +44,7 @@ export function methodsOf(parts: readonly Said<unknown>[]): string {
 }
 
 export function meaningless(why: string, options?: ErrorOptions): TreadleError {
-  return new TreadleError('SCHEDULE_INVALID', `The schedule has no meaning: ${why}`, options)
+  return new TreadleError('SCHEDULE_INVALID', `The schedule is invalid: ${why}`, options)
 }
 
 const anyTime: CalendarFields = {

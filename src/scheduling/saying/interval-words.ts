@@ -13,8 +13,8 @@ export interface IntervalWords {
   everyThirtySeconds(): this
   /** The number must divide the minute: 1, 2, 3, 4, 5, 6, 10, 12, 15, 20 or 30. */
   everyXSeconds(seconds: number): this
-  /** Every minute, or every given number of minutes, as with `everyXMinutes`. */
-  everyMinute(minutes?: number): this
+  /** Every minute (also if it is null), or every given number of minutes, as with `everyXMinutes`. */
+  everyMinute(minutes?: number | null): this
   everyTwoMinutes(): this
   everyThreeMinutes(): this
   everyFourMinutes(): this
@@ -58,7 +58,7 @@ export const intervals: Meanings<IntervalWords, FrequencyFields> = {
   everyTwentySeconds: (method) => everySeconds(20, method),
   everyThirtySeconds: (method) => everySeconds(30, method),
   everyXSeconds: (method, seconds) => everySeconds(seconds, method),
-  everyMinute: (method, minutes = 1) => everyMinutes(minutes, method),
+  everyMinute: (method, minutes) => everyMinutes(minutes ?? 1, method),
   everyTwoMinutes: (method) => everyMinutes(2, method),
   everyThreeMinutes: (method) => everyMinutes(3, method),
   everyFourMinutes: (method) => everyMinutes(4, method),

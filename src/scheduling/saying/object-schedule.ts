@@ -59,7 +59,7 @@ function entriesOf(object: CalendarObject): readonly Entry[] {
 
 function sayTooMuchOrLittle({ day, mday }: CalendarObject, entries: readonly Entry[]): readonly string[] {
   const problems: string[] = []
-  if (entries.length === 0) problems.push(`the object says nothing: give it one of ${Object.keys(fieldsOfKeys).join(', ')}`)
+  if (entries.length === 0) problems.push(`the object is empty: give it at least one of ${Object.keys(fieldsOfKeys).join(', ')}`)
   if (day !== undefined && mday !== undefined)
     problems.push('day and mday are two words for the day of the month: keep one of them')
   return problems

@@ -36,8 +36,8 @@ function problemsOf(token: unknown): readonly string[] {
     ...unknown.map((name) => `has an unknown member ${JSON.stringify(name)}`),
     ...(isRole(role) ? [] : [`must have a role, one of ${roles.join(', ')}`]),
     ...secretProblems(secret),
-    ...(queues === undefined || isTexts(queues) ? [] : ['has queues that are no list of names']),
-    ...(jobs === undefined || typeof jobs === 'string' ? [] : isTexts(jobs) ? [] : ['has jobs that are no list of patterns']),
+    ...(queues === undefined || isTexts(queues) ? [] : ['has queues that are not a list of names']),
+    ...(jobs === undefined || typeof jobs === 'string' ? [] : isTexts(jobs) ? [] : ['has jobs that are not a list of patterns']),
     ...(jobs === '' ? ['has an empty pattern of jobs'] : []),
   ]
 }

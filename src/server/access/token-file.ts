@@ -27,7 +27,7 @@ function tokenOf([role, secret = '', ...limits]: readonly string[]): ServerToken
   const said: { queues?: readonly string[]; jobs?: readonly string[] } = {}
   for (const limit of limits) {
     const [, name, list] = /^(queues|jobs)=(.*)$/.exec(limit) ?? []
-    if (name === undefined || list === undefined) return 'may only say queues=… and jobs=… behind its secret'
+    if (name === undefined || list === undefined) return 'may only contain queues=… and jobs=… after its secret'
     if (Object.hasOwn(said, name)) return `says ${name}= twice`
     said[name as 'queues' | 'jobs'] = list.split(',')
   }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/time/clock.ts'
 import type { Viewer } from './access/viewer.ts'
-import type { ActivityEntry, BulkView } from './shared/view.ts'
+import type { ActivityEntry, BulkView } from './shared/views/bulk.ts'
 
 const mostEntries = 500
 

@@ -13,19 +13,33 @@ interface Manifest {
   readonly files: readonly string[]
 }
 
+interface Shell {
+  readonly base: string
+  readonly status: 200 | 401 | 404
+  /** Whether the dashboard signs in by itself, and not the host that it is mounted in. */
+  readonly hasSignIn: boolean
+}
+
 const types: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
   svg: 'image/svg+xml',
 }
 
-/** The files of the page, read once. Their names change with their contents, so browsers may cache them forever. */
+const encodings = ['', '.br', '.gz'] as const
+
+/**
+ * The files of the page, all read at once: an update of the package may replace them while the server runs. Their names change with
+ * their contents, so browsers may cache them forever.
+ */
 export class Assets {
   readonly #manifest: Manifest
-  readonly #kept = new Map<string, Buffer>()
+  readonly #files: ReadonlyMap<string, Buffer>
 
   constructor() {
     this.#manifest = readManifest()
+    const names = this.#manifest.files.flatMap((name) => encodings.map((encoding) => name + encoding))
+    this.#files = new Map(names.map((name) => [name, readFileSync(fileURLToPath(new URL(name, pageFolder())))]))
   }
 
   /** Null if there is no such file. */
@@ -42,16 +56,16 @@ export class Assets {
         vary: 'accept-encoding',
         ...(encoding !== null && { 'content-encoding': encoding === 'gz' ? 'gzip' : 'br' }),
       },
-      body: this.#read(encoding === null ? name : `${name}.${encoding}`),
+      body: this.#files.get(encoding === null ? name : `${name}.${encoding}`) ?? null,
     }
   }
 
   /** The page without any data, so anyone may see it. */
-  shell(base: string): PageAnswer {
+  shell({ base, status, hasSignIn }: Shell): PageAnswer {
     const { script, style, theme, preload } = this.#manifest
     const at = (name: string) => escaped(`${base}/-/${name}`)
     const html = `<!doctype html>
-<html lang="en" data-base="${escaped(base)}">
+<html lang="en" data-base="${escaped(base)}"${hasSignIn ? ' data-sign-in' : ''}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -70,13 +84,7 @@ ${preload.map((name) => `<link rel="modulepreload" href="${at(name)}">`).join('\
 </body>
 </html>
 `
-    return { status: 200, headers: { 'content-type': 'text/html; charset=utf-8' }, body: html }
-  }
-
-  #read(name: string): Buffer {
-    const kept = this.#kept.get(name) ?? readFileSync(fileURLToPath(new URL(name, pageFolder())))
-    this.#kept.set(name, kept)
-    return kept
+    return { status, headers: { 'content-type': 'text/html; charset=utf-8' }, body: html }
   }
 }
 

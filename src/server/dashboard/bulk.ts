@@ -6,8 +6,8 @@ import type { Viewer } from './access/viewer.ts'
 import type { ViewDeps } from './deps.ts'
 import type { ApiCaller } from './exchange/api-caller.ts'
 import { parseFilter } from './shared/filter.ts'
-import type { BulkAction, BulkView } from './shared/view.ts'
-import { errorKeyOf } from './views/error-group.ts'
+import type { BulkAction, BulkView } from './shared/views/bulk.ts'
+import { errorKeyOf } from './views/dead/error-key.ts'
 import { matchingOf } from './views/jobs/matching.ts'
 import { termsOf } from './views/jobs/searching.ts'
 import { walk } from './views/jobs/walk.ts'
@@ -127,16 +127,16 @@ export class BulkActions {
   #refuse({ action, ids, filter, runAt, expected }: BulkRequest): void {
     const problems = [
       ...(bulkActions.includes(action) ? [] : [`action must be one of ${bulkActions.join(', ')}`]),
-      ...((ids === undefined) === (filter === undefined) ? ['either ids or filter says which jobs are meant'] : []),
+      ...((ids === undefined) === (filter === undefined) ? ['give either ids or filter'] : []),
       ...(ids !== undefined && (!Array.isArray(ids) || ids.length > mostIds || !ids.every((id) => typeof id === 'string'))
         ? [`ids must be at most ${mostIds} ids`]
         : []),
       ...(filter !== undefined && typeof filter !== 'string' ? ['filter must be a string'] : []),
-      ...(action === 'reschedule' && typeof runAt !== 'string' ? ['runAt must say when'] : []),
+      ...(action === 'reschedule' && typeof runAt !== 'string' ? ['runAt must be a time'] : []),
       ...(Number.isSafeInteger(expected) && expected > 0 ? [] : ['expected must be the number of jobs that was confirmed']),
     ]
     if (typeof filter === 'string' && filter.trim() === '')
-      problems.push('an empty filter is no way to say: all jobs. Name their states')
+      problems.push('an empty filter does not select all jobs: name their states')
     if (problems.length === 0 && typeof filter === 'string') {
       const parsed = parseFilter(filter)
       for (const { message } of parsed.problems ?? []) problems.push(message)
@@ -159,7 +159,7 @@ export class BulkActions {
       if (request.ids !== undefined) await inBatches(request.ids, act)
       else await this.#all(viewer, request, frozenAt, signal, (ids) => inBatches(ids, act))
     } catch (thrown) {
-      counts.failure = problemOf(thrown)?.message ?? 'It ended before its time; the log of the server says why'
+      counts.failure = problemOf(thrown)?.message ?? 'It ended early; the log of the server says why'
       this.#deps.logger.error(`A bulk action of the dashboard failed: ${messageOf(thrown)}`)
     }
     counts.endedAt = this.#deps.clock.now()

@@ -13,8 +13,8 @@ import type { BulkRequest } from './bulk.ts'
 import type { DashboardDeps } from './dashboard-deps.ts'
 import { jsonAnswer, type PageAnswer, type PageRequest } from './exchange/exchange.ts'
 import type { DashboardParts } from './parts.ts'
-import type { Me } from './shared/view.ts'
-import { deadGroups } from './views/dead.ts'
+import type { Me } from './shared/views/viewer.ts'
+import { countedDead } from './views/dead/error-groups.ts'
 import { copyJob } from './views/jobs/editing.ts'
 import { jobText } from './views/jobs/job-view.ts'
 import { previewOf, searchJobs } from './views/jobs/searching.ts'
@@ -44,6 +44,11 @@ export function isOfDashboard(path: string): boolean {
   return path.startsWith(below) || pages.includes(path.split('/')[1] ?? '')
 }
 
+/** Whether somebody has opened this address in a browser: then even a refusal is a page. */
+export function isVisit({ method, accept }: { readonly method: string; readonly accept: string | undefined }): boolean {
+  return (method === 'GET' || method === 'HEAD') && accept?.includes('text/html') === true
+}
+
 /** Answers all requests to the dashboard, wherever it is mounted. */
 export class DashboardCore {
   readonly #assets = new Assets()
@@ -59,16 +64,36 @@ export class DashboardCore {
 
   async answer(request: PageRequest): Promise<PageAnswer> {
     const answer = await this.#reply(request).catch((thrown: unknown) => this.#problem(thrown, request))
-    return { ...answer, headers: { ...pageHeaders, ...answer.headers }, body: request.method === 'HEAD' ? null : answer.body }
+    const body = request.method === 'HEAD' ? null : answer.body
+    return {
+      ...answer,
+      headers: { ...pageHeaders, ...answer.headers },
+      body: isStream(body) ? this.#logged(body, request) : body,
+    }
+  }
+
+  /** The answer has begun, so a failure can only break it off. */
+  async *#logged(body: AsyncIterable<string | Uint8Array>, request: PageRequest): AsyncGenerator<string | Uint8Array> {
+    try {
+      yield* body
+    } catch (thrown) {
+      this.#problem(thrown, request)
+      throw thrown
+    }
   }
 
   async #reply(request: PageRequest): Promise<PageAnswer> {
     const { path, method, base } = request
     const isReading = method === 'GET' || method === 'HEAD'
     if (!path.startsWith(below)) {
-      if (!isOfDashboard(path)) throw new HttpProblem('not-found', 'There is no such page')
+      const isKnown = isOfDashboard(path)
+      if (!isKnown && !isVisit({ method, accept: request.header('accept') }))
+        throw new HttpProblem('not-found', 'There is no such page')
       if (!isReading) throw new HttpProblem('method-not-allowed', 'A page can only be read', { headers: { allow: 'GET, HEAD' } })
-      return this.#assets.shell(base)
+      const hasSignIn = this.#gate.signIn !== null
+      // The page has no data and says what is wrong. It is a refusal unless it can offer a sign-in.
+      const isRefused = !hasSignIn && (await this.#gate.viewerOf(request)) === null
+      return this.#assets.shell({ base, status: isRefused ? 401 : isKnown ? 200 : 404, hasSignIn })
     }
     const name = path.slice(below.length)
     const file = isReading ? this.#assets.file(name, request) : null
@@ -91,8 +116,7 @@ export class DashboardCore {
       case 'me':
         return jsonAnswer(meOf(viewer, deps))
       case 'events':
-        if (!topics.hasRoom)
-          throw new HttpProblem('unavailable', 'Too many pages watch already', { headers: { 'retry-after': '5' } })
+        if (!topics.hasRoom) throw new HttpProblem('unavailable', 'Too many pages are open', { headers: { 'retry-after': '5' } })
         return {
           status: 200,
           headers: streamHeaders,
@@ -102,16 +126,14 @@ export class DashboardCore {
         return jsonAnswer(await topics.read(viewer, query.get('topic') ?? ''))
       case 'jobs':
         return jsonAnswer(await searchJobs(deps, viewer, { filter: query.get('q') ?? '', cursor }))
+      case 'export':
+        return exportOf(request, viewer, deps, this.#recheck(request, deps.clock))
       case 'text': {
         const [id, part] = [query.get('id') ?? '', query.get('part') ?? '']
-        const headers = {
-          'content-type': 'text/plain; charset=utf-8',
-          'content-disposition': 'attachment; filename="job.json.txt"',
-        }
-        return { status: 200, headers, body: await jobText(deps, viewer, id, part) }
+        return fileAnswer('text/plain', 'job.json.txt', await jobText(deps, viewer, id, part))
       }
       case 'dead':
-        return jsonAnswer(await deadGroups(deps, viewer, cursor))
+        return jsonAnswer(await countedDead(deps, viewer, cursor))
       case 'workflows':
         return jsonAnswer(await workflowPage(deps, viewer, cursor))
       case 'calendar':
@@ -135,12 +157,14 @@ export class DashboardCore {
 
   async #change(name: string, request: PageRequest, viewer: Viewer, parts: DashboardParts): Promise<PageAnswer> {
     const { deps, topics, views, api } = parts
-    const body = await request.body()
+    const sent = await request.body()
+    // What is passed to the API is checked there.
+    const body = name.startsWith('api/') ? sent : membersOf(sent)
     if (name === 'preview')
       return jsonAnswer(await previewOf(deps, viewer, String((body as { readonly filter?: unknown }).filter ?? '')))
     if (name === 'explain-schedule') return jsonAnswer(await draftView(deps, body))
     if (!viewer.grant.may('operate'))
-      throw new HttpProblem('forbidden', `The role ${viewer.grant.role} only looks: this needs operate`)
+      throw new HttpProblem('forbidden', `The role ${viewer.grant.role} may only look: this needs operate`)
     try {
       if (name === 'bulk' && request.method === 'POST') return jsonAnswer(deps.bulk.start(viewer, body as BulkRequest), 202)
       if (name === 'bulk' && request.method === 'DELETE')
@@ -181,10 +205,36 @@ export class DashboardCore {
   }
 }
 
+function membersOf(body: unknown): object {
+  if (body === undefined) return {}
+  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body
+  throw new HttpProblem('invalid-request', 'The body must be a JSON object')
+}
+
 const streamHeaders = {
   'content-type': 'text/event-stream',
   'cache-control': 'no-cache, no-transform',
   'x-accel-buffering': 'no',
+}
+
+function isStream(body: PageAnswer['body']): body is AsyncIterable<string | Uint8Array> {
+  return body !== null && typeof body !== 'string' && !(body instanceof Uint8Array)
+}
+
+function fileAnswer(type: string, name: string, body: PageAnswer['body']): PageAnswer {
+  const headers = { 'content-type': `${type}; charset=utf-8`, 'content-disposition': `attachment; filename="${name}"` }
+  return { status: 200, headers, body }
+}
+
+function exportOf(
+  { query, signal }: PageRequest,
+  viewer: Viewer,
+  { exports }: DashboardDeps,
+  isStillKnown: () => Promise<boolean>,
+): PageAnswer {
+  const [filter, format] = [query.get('q') ?? '', query.get('format') ?? '']
+  const { text, format: chosen } = exports.start(viewer, { filter, format, isStillKnown, signal })
+  return fileAnswer(chosen === 'csv' ? 'text/csv' : 'application/x-ndjson', `jobs.${chosen}`, text)
 }
 
 function meOf({ user, grant, canLogOut }: Viewer, { service, environment, colour, clock }: DashboardDeps): Me {
@@ -197,7 +247,7 @@ async function cancelWorkflow({ store, activity }: DashboardDeps, viewer: Viewer
   const { root } = (body ?? {}) as { readonly root?: unknown }
   if (typeof root !== 'string') throw new HttpProblem('invalid-request', 'root must be the id of a workflow')
   // The jobs of a workflow may be in any queue.
-  if (viewer.grant.isLimited) throw new HttpProblem('forbidden', 'A workflow is cancelled by those who may see all of its jobs')
+  if (viewer.grant.isLimited) throw new HttpProblem('forbidden', 'Only a viewer who may see all jobs of a workflow can cancel it')
   const cancelled = await store.cancel(root, { tree: true })
   activity.add(viewer, { what: `cancel the workflow ${root}`, href: `/workflows/${root}` })
   return cancelled

@@ -105,7 +105,7 @@ function refuseWrong(options: DashboardOptions): void {
   const problems = [...unknownOptions(options ?? null, Object.keys(optionNames))]
   if (typeof options?.authorize !== 'function') {
     problems.push(
-      'authorize must be a function that says who may look: a dashboard without a login would show everything to everybody',
+      'authorize must be a function that decides who may look: a dashboard without a login would show everything to everyone',
     )
   }
   for (const name of ['basePath', 'publicPath'] as const) {
@@ -171,7 +171,7 @@ class Grants {
     if (!isRole(role))
       throw new TreadleError(
         'CONFIG_INVALID',
-        `authorize gave the role ${JSON.stringify(role)}: it must be read, work, operate or admin`,
+        `authorize returned the role ${JSON.stringify(role)}: it must be read, work, operate or admin`,
       )
     const key = JSON.stringify([role, queues ?? null, jobs ?? null])
     const known = this.#known.get(key)

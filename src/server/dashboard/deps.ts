@@ -7,7 +7,7 @@ import type { Activity } from './activity.ts'
 import type { QueueFlows } from './live/queue-flows.ts'
 import type { Series } from './live/series.ts'
 import type { Snapshots } from './live/snapshots.ts'
-import type { Colour } from './shared/view.ts'
+import type { Colour } from './shared/views/viewer.ts'
 import type { Redaction } from './views/jobs/redaction.ts'
 
 /** What the views need. */

@@ -1,4 +1,5 @@
-import type { ActivityEntry, Colour } from './shared/view.ts'
+import type { ActivityEntry } from './shared/views/bulk.ts'
+import type { Colour } from './shared/views/viewer.ts'
 import type { RedactionOptions } from './views/jobs/redaction.ts'
 
 /** How the dashboard looks, and what it hides. */

@@ -17,6 +17,7 @@ import { Series } from './live/series.ts'
 import { Snapshots } from './live/snapshots.ts'
 import { Topics } from './live/topics.ts'
 import type { AppearanceOptions } from './options.ts'
+import { JobExports } from './views/jobs/exporting.ts'
 import { Redaction } from './views/jobs/redaction.ts'
 
 /** What answers the requests, created once the queue is open. */
@@ -51,7 +52,7 @@ export function dashboardParts(jobs: Treadle, service: JobService, options: Appe
   const limits = httpLimits()
   const httpDeps: HttpDeps = { jobs, service, limits, waiting: new Waiting(service, limits) }
   const api = new ApiCaller(routesOf(handlersOf(httpDeps)), service)
-  const deps: DashboardDeps = { ...viewDeps, bulk: new BulkActions(viewDeps, api) }
+  const deps: DashboardDeps = { ...viewDeps, bulk: new BulkActions(viewDeps, api), exports: new JobExports(viewDeps) }
   const views = new LiveViews(deps)
   const topics = new Topics(views, clock)
   return {

@@ -9,7 +9,7 @@ import type { HttpApi } from '../http/api.ts'
 import { HttpProblem } from '../http/wire/http-problem.ts'
 import type { JobService } from '../jobs/job-service.ts'
 import { Sessions, sessionSeconds } from './access/sessions.ts'
-import { DashboardCore, type Gate, isOfDashboard } from './core.ts'
+import { DashboardCore, type Gate, isOfDashboard, isVisit } from './core.ts'
 import { jsonAnswer, type PageAnswer, type PageRequest } from './exchange/exchange.ts'
 import { pageRequestOf, sendAnswer } from './exchange/node-adapter.ts'
 import type { AppearanceOptions } from './options.ts'
@@ -56,8 +56,10 @@ export function servedDashboard(options: ServedDashboardOptions): ServedDashboar
   return {
     listener: (request, response) => {
       const path = (request.url ?? '/').split('?', 1)[0] ?? '/'
-      const isPage = path.startsWith('/-/') || request.method === 'GET' || request.method === 'HEAD'
-      if (api.isFor(request) || !isPage || !isOfDashboard(path)) return api.listener(request, response)
+      const { method = 'GET' } = request
+      const isPage = path.startsWith('/-/') || (isOfDashboard(path) && (method === 'GET' || method === 'HEAD'))
+      const isForUs = isPage || isVisit({ method, accept: request.headers.accept })
+      if (api.isFor(request) || !isForUs) return api.listener(request, response)
       const answering = answer(request, response)
         .catch(() => {
           response.destroy()

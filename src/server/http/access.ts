@@ -38,7 +38,7 @@ export function refuseOthersThanLocal({ socket, headers, method }: IncomingMessa
   if (isForeign || (origin !== undefined && hostOf(origin) !== host))
     throw forbidden('does not answer to pages of other addresses')
   if (method !== 'GET' && method !== 'HEAD' && pageTypes.test(headers['content-type'] ?? ''))
-    throw new HttpProblem('not-json', 'Without a token the server changes nothing for what a form of a page could have sent')
+    throw new HttpProblem('not-json', 'Without a token the server refuses changes that a form on a web page could have sent')
 }
 
 function forbidden(why: string): HttpProblem {

@@ -40,7 +40,7 @@ export interface HttpApi {
   readonly idleTimeoutMs: number
   /** Number of requests that are waiting for work. */
   readonly waiting: number
-  /** Whether a request is for the API, and not for anything else that the server serves. */
+  /** Whether the API answers a request, and nothing else that the server serves. */
   readonly isFor: (request: IncomingMessage) => boolean
   /** Marks a client as authenticated by other means than a token. */
   readonly recognize: (socket: Socket) => void
@@ -63,7 +63,7 @@ export function httpApi(options: HttpApiOptions): HttpApi {
     get waiting() {
       return waiting.count
     },
-    isFor: ({ url = '' }) => isOfServer(splitAddress(url)[0] as string),
+    isFor: (request) => lacksHost(request) || isOfServer(splitAddress(request.url ?? '')[0] as string),
     listener: (request, response) => handling.answer(request, response),
     recognize: (socket) => handling.recognize(socket),
     onConnection: (socket) => handling.welcome(socket),
@@ -143,16 +143,17 @@ class Handling {
   }
 
   async #reply(request: IncomingMessage, signal: () => AbortSignal): Promise<AnyReply> {
+    if (lacksHost(request)) throw new HttpProblem('invalid-request', 'The header Host is missing, which HTTP/1.1 requires')
     const [path = '', search = ''] = splitAddress(request.url ?? '/')
     if (path === metricsPath) return this.#metrics(request)
     const found = this.#routing.find(path)
     const route = routeFor(found, request.method ?? 'GET')
     const grant = route?.operation.open === true ? everything : await this.#grantOf(request)
     if (found === null)
-      throw new HttpProblem('not-found', `There is nothing at this address. ${prefix}/openapi.json lists what there is`)
+      throw new HttpProblem('not-found', `There is nothing at this address. ${prefix}/openapi.json lists all addresses`)
     if (request.method === 'OPTIONS') return { status: 204, body: undefined, headers: { allow: allowedAt(found) } }
     if (route === undefined) {
-      const detail = `Only ${allowedAt(found)} can be done here`
+      const detail = `Only ${allowedAt(found)} are allowed here`
       throw new HttpProblem('method-not-allowed', detail, { headers: { allow: allowedAt(found) } })
     }
     refuseRole(route.operation, grant)
@@ -215,6 +216,10 @@ class Handling {
 
 /** The path that scrapers use by default. */
 const metricsPath = '/metrics'
+
+function lacksHost({ headers, httpVersion }: IncomingMessage): boolean {
+  return headers.host === undefined && httpVersion === '1.1'
+}
 
 function isOfServer(path: string): boolean {
   return path === metricsPath || isOfApi(path)

@@ -65,6 +65,7 @@ export function nodeServerOptions(limits: HttpLimits): ServerOptions {
     requestTimeout: requestTimeoutMs,
     // How often Node checks for requests that took too long.
     connectionsCheckingInterval: Math.min(1_000, headersTimeoutMs, requestTimeoutMs),
-    requireHostHeader: true,
+    // The API refuses such requests itself, because Node says nothing about the reason.
+    requireHostHeader: false,
   }
 }

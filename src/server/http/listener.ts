@@ -7,6 +7,7 @@ import type { Logger } from '../../core/logger.ts'
 import { type Clock, systemClock } from '../../core/time/clock.ts'
 import { listening } from '../listening.ts'
 import type { HttpApi } from './api.ts'
+import { refuseUnparsed } from './unparsed.ts'
 
 export interface HttpListenerOptions {
   readonly host: string
@@ -35,6 +36,7 @@ export async function listenHttp(options: HttpListenerOptions): Promise<HttpList
   server.setTimeout(api.idleTimeoutMs)
   server.maxConnections = api.maxConnections
   server.on(options.tls === undefined ? 'connection' : 'secureConnection', api.onConnection)
+  server.on('clientError', refuseUnparsed)
   await listening(server, options)
   server.on('error', (error) => logger.error(`The listener of the HTTP API failed: ${messageOf(error)}`))
   let stopping: Promise<void> | undefined

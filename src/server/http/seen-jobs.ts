@@ -1,8 +1,12 @@
 import type { WhyStore } from '../../app/handles/why.ts'
+import type { QueueEvent } from '../../app/observing/events/queue-event.ts'
 import type { Meta } from '../../definition/meta.ts'
 import { wireMetaOf, withWireMeta } from '../../envelope/bedrock-meta.ts'
 import type { JobLink, JobRecord, JobStore } from '../../queue/contract/store.ts'
+import type { WorkerRecord } from '../../queue/contract/worker-store.ts'
+import { isAboutOthers, isClipped } from '../../queue/workflows/waiting.ts'
 import type { Grant } from '../access/grant.ts'
+import { seenWorkers } from '../access/seen-workers.ts'
 
 /** Jobs as a token may see them: ids, names and texts of related jobs outside its limits are removed. */
 export class SeenJobs {
@@ -23,9 +27,20 @@ export class SeenJobs {
       ...record,
       parent: await this.#seenId(parent),
       root: root === id ? root : await this.#seenId(root),
-      meta: (await this.#seenId(wireMetaOf(meta).parent)) === null ? withoutParent(meta) : meta,
+      meta: await this.#seenMeta(meta),
       errors: await Promise.all(errors.map((error) => this.#seenError(error))),
       reason: state === 'skipped' && reason !== null ? (await this.#seenError({ message: reason })).message : reason,
+    }
+  }
+
+  /** An event of a job that the token may see. */
+  async ofEvent(event: QueueEvent): Promise<QueueEvent> {
+    if (!this.#grant.isLimited) return event
+    return {
+      ...event,
+      ...('error' in event && event.error !== undefined && { error: await this.#seenError(event.error) }),
+      ...('why' in event && event.why !== null && { why: (await this.#seenError({ message: event.why })).message }),
+      ...('meta' in event && event.meta !== undefined && { meta: await this.#seenMeta(event.meta) }),
     }
   }
 
@@ -40,13 +55,22 @@ export class SeenJobs {
       links: async (id) => Promise.all((await store.links(id)).map((link) => this.#seenLink(link))),
       holds: (id, rules) => store.holds(id, rules),
       paused: () => store.paused(),
-      workers: store.workers,
+      workers: { list: () => this.#seenWorkers() },
     }
+  }
+
+  async #seenWorkers(): Promise<readonly WorkerRecord[]> {
+    const known = this.#grant.isLimited ? await this.#store.counts() : []
+    return seenWorkers(await this.#store.workers.list(), this.#grant, known)
   }
 
   async #seenLink(link: JobLink): Promise<JobLink | { kind: JobLink['kind']; waiting: boolean; isHidden: true }> {
     const { id, job, kind, waiting } = link
     return job === null || (await this.#sees(id)) ? link : { kind, waiting, isHidden: true }
+  }
+
+  async #seenMeta(meta: Meta): Promise<Meta> {
+    return (await this.#seenId(wireMetaOf(meta).parent)) === null ? withoutParent(meta) : meta
   }
 
   async #seenId(id: string | null): Promise<string | null> {
@@ -56,9 +80,9 @@ export class SeenJobs {
   /** If a job failed because of another one, its error reveals that job and the jobs that it waited for in turn. */
   async #seenError<Failure extends { readonly message: string; readonly code?: string }>(error: Failure): Promise<Failure> {
     const { message, code } = error
-    if (!(aboutOthers.test(message) || code === 'RESULT_FORGED')) return error
+    if (!(isAboutOthers(message) || code === 'RESULT_FORGED')) return error
     const seen = await Promise.all((message.match(jobIds) ?? []).map((id) => this.#sees(id)))
-    if (seen.every(Boolean) && !message.includes(clip)) return error
+    if (seen.every(Boolean) && !isClipped(message)) return error
     const { stack: _, ...told } = error as Failure & { readonly stack?: string }
     return { ...told, message: hiddenFailure } as Failure
   }
@@ -82,9 +106,5 @@ export function withoutParent(meta: Meta): Meta {
   return wire.parent === null ? meta : withWireMeta(meta, { ...wire, parent: null })
 }
 
-/** How `failureText` and `impatienceText` begin. */
-const aboutOthers = /^(?:The job .* that it (?:waited for|made) |It waited for longer than )/s
 const jobIds = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
-/** Marks where the middle of a long text was left out, which may have cut an id in half. */
-const clip = ' … '
 const hiddenFailure = 'It ended because of a job that this token may not see'

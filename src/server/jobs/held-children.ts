@@ -13,6 +13,8 @@ const laterMs = 60_000
 const mostParents = 1_000
 const mostChildren = 1_000
 const pageSize = 200
+/** Maximum number of attempts to release a child that is changed concurrently. */
+const mostRounds = 10
 /** Maximum number of children to remember. Others are found by looking through the scheduled jobs. */
 const mostKnown = 100_000
 
@@ -47,7 +49,13 @@ export class HeldChildren {
     await this.#sweeping
   }
 
-  /** Remembers a new child that is held back by its parent. */
+  /** A child was stored as held back. It is released if its parent has begun to wait for its children, or has ended, meanwhile. */
+  async add(parent: string, child: string): Promise<void> {
+    this.note(parent, child)
+    if (!(await isToComeBack(parent, this.#deps))) await this.release(await this.#recordsOf([child]))
+  }
+
+  /** Remembers a child that is held back by its parent. */
   note(parent: string, child: string): void {
     if (this.#count >= mostKnown) return
     const children = this.#known.get(parent) ?? new Set()
@@ -56,19 +64,25 @@ export class HeldChildren {
     if (this.#sweeping === undefined) this.#sweepIn(soonMs)
   }
 
-  /** Releases all children of a job that are held back. */
-  async releaseOf(parent: string): Promise<void> {
+  /** Releases all children of a job that are held back, except for those that the caller knows to be released. */
+  async releaseOf(parent: string, released: ReadonlySet<string> = new Set()): Promise<void> {
     const { store } = this.#deps
     const links = await store.links(parent)
-    await this.release(await this.#recordsOf(links.filter(({ kind }) => kind === 'child').map(({ id }) => id)))
+    const held = links.filter(({ kind, id }) => kind === 'child' && !released.has(id))
+    await this.release(await this.#recordsOf(held.map(({ id }) => id)))
   }
 
-  /** Releases these children. Returns how many could not be released because they were changed concurrently. */
-  async release(children: readonly JobRecord[]): Promise<number> {
+  /**
+   * Releases these children. One that is changed concurrently is read and released again. Returns how many could not be released
+   * because they were changed each time.
+   */
+  async release(children: readonly JobRecord[], roundsLeft = mostRounds - 1): Promise<number> {
     const found = await Promise.all(children.map((child) => this.#releaseOf(child)))
     const amendments = found.filter((amendment) => amendment !== null)
     const answers = amendments.length === 0 ? [] : await this.#deps.store.amend(amendments)
-    return answers.filter((answer) => answer === 'changed').length
+    const changed = amendments.filter((_, index) => answers[index] === 'changed').map(({ id }) => id)
+    if (changed.length === 0 || roundsLeft === 0) return changed.length
+    return this.release(await this.#recordsOf(changed), roundsLeft - 1)
   }
 
   /** Null for a child that is not held back, or that was ended because it does not match its signature. */

@@ -29,6 +29,11 @@ export class JobNumbers {
     return this.#next++
   }
 
+  /** Gives up the reserved numbers, because others have them: somebody has set the counter back. */
+  forgetReserved(): void {
+    this.#next = this.#end
+  }
+
   /** Remembers the number of a job. */
   note(number: number, id: string): void {
     if (this.#ids.size >= mostKnown) this.#ids.clear()
@@ -37,6 +42,8 @@ export class JobNumbers {
 
   /** The id of the job with this number; null if there is none. */
   async idOf(number: number): Promise<string | null> {
+    // No job has such a number, and a database may have no such integer.
+    if (!Number.isSafeInteger(number)) return null
     const known = this.#ids.get(number)
     if (known !== undefined) return known
     const [id = null] = await this.#stored.find([number])

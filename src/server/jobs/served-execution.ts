@@ -1,6 +1,7 @@
 import { keepOf } from '../../app/workers/retention.ts'
 import type { ServedQueue } from '../../app/workers/served-queue.ts'
 import { TreadleError } from '../../core/errors.ts'
+import { RepeatedErrors } from '../../core/repeated-errors.ts'
 import { parseIdentity } from '../../envelope/envelope.ts'
 import type { AdmissionDeps, HoldingDeps } from '../../execution/admit/admit.ts'
 import { openedLinks } from '../../execution/admit/handed-on.ts'
@@ -41,7 +42,7 @@ export function servedExecution(
       if (observers.isOn) tellEnded(lease, outcome, receipt, now, observers)
       return emitServedEnd({ events, keys, store }, lease, outcome, receipt, now)
     },
-    services: { logger, links: (waiter) => openedLinks(waiter, store, keys) },
+    services: { logger, errors: new RepeatedErrors(clock), links: (waiter) => openedLinks(waiter, store, keys) },
   }
 }
 
@@ -89,7 +90,7 @@ const settledBy: Readonly<Record<Exclude<FinalReceipt, 'applied'>, Outcome>> = {
   lost: { kind: 'lost' },
   blocked: { kind: 'wait' },
   cancelled: { kind: 'cancelled' },
-  failed: { kind: 'dead', reason: 'dependency', error: new TreadleError('RUN_FAILED', 'A job that it made has failed') },
+  failed: { kind: 'dead', reason: 'dependency', error: new TreadleError('RUN_FAILED', 'A job that it created has failed') },
 }
 
 const receiptWords = { lost: 'lost', blocked: 'waiting', cancelled: 'cancelled', failed: 'dead' } as const

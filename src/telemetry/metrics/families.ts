@@ -29,6 +29,9 @@ export function familiesOf({ jobs, process, queues, workers }: Measured, sees: S
   ]
 }
 
+/** Prometheus sees no increase in a counter whose first value is not 0: rates of these are what alerts ask for. */
+const fromTheStart: ReadonlySet<string> = new Set(['succeeded', 'retried', 'dead'])
+
 function jobFamilies({ jobs }: JobMetrics, sees: Sees): readonly Family[] {
   const all = [...jobs.entries()].filter(([queue, job]) => sees === null || sees({ queue, job }))
   const each = (value: (series: JobSeries) => number): readonly Sample[] =>
@@ -37,7 +40,7 @@ function jobFamilies({ jobs }: JobMetrics, sees: Sees): readonly Family[] {
     all.map(([queue, job, series]) => ({ labels: { queue, job }, histogram: value(series) }))
   const ends = all.flatMap(([queue, job, { ended }]) =>
     outcomes
-      .filter((outcome) => ended[outcome] > 0 || outcome === 'succeeded' || outcome === 'dead')
+      .filter((outcome) => ended[outcome] > 0 || fromTheStart.has(outcome))
       .map((outcome) => ({ labels: { queue, job, outcome }, value: ended[outcome] })),
   )
   return [
@@ -48,7 +51,7 @@ function jobFamilies({ jobs }: JobMetrics, sees: Sees): readonly Family[] {
     ),
     counter(
       'treadle_jobs_started_total',
-      'Attempts that began in this process, or were handed out by it.',
+      'Attempts that started in this process, or were handed out by it.',
       each((series) => series.started),
     ),
     counter('treadle_jobs_ended_total', 'Attempts that ended, by outcome.', ends),
@@ -64,7 +67,7 @@ function jobFamilies({ jobs }: JobMetrics, sees: Sees): readonly Family[] {
     ),
     seconds(
       'treadle_job_run_seconds',
-      'Time that attempts took.',
+      'How long attempts took.',
       times(({ runSeconds }) => runSeconds),
     ),
     seconds(
@@ -79,7 +82,7 @@ function callFamilies({ calls: series }: JobMetrics): readonly Family[] {
   const failed = calls.map((call) => ({ labels: { call }, value: series[call].failed }))
   const times = calls.map((call) => ({ labels: { call }, histogram: series[call].seconds }))
   return [
-    seconds('treadle_backend_call_seconds', 'Time that calls to the queue took, by call.', times),
+    seconds('treadle_backend_call_seconds', 'How long calls to the queue took, by call.', times),
     counter('treadle_backend_call_failures_total', 'Calls to the queue that failed, by call.', failed),
   ]
 }
@@ -87,20 +90,24 @@ function callFamilies({ calls: series }: JobMetrics): readonly Family[] {
 function processFamilies(process: ProcessMetrics): readonly Family[] {
   const one = (value: number) => [{ labels: {}, value }]
   return [
-    seconds('treadle_event_loop_stall_seconds', 'Standstills of the event loop while jobs ran.', [
+    seconds('treadle_event_loop_stall_seconds', 'How long the event loop was blocked while jobs ran.', [
       { labels: {}, histogram: process.stallSeconds },
     ]),
-    counter('treadle_event_loop_stalls_total', 'How often the event loop stood still while jobs ran.', one(process.stalls)),
+    counter('treadle_event_loop_stalls_total', 'How often the event loop was blocked while jobs ran.', one(process.stalls)),
     gauge(
       'treadle_scheduler_last_lag_seconds',
-      'How late the scheduler of this process last looked.',
+      'How late the scheduler of this process last checked its schedules.',
       one(process.lastLagSeconds),
     ),
-    seconds('treadle_scheduler_lag_seconds', 'How late a scheduler looked at its schedules.', [
+    seconds('treadle_scheduler_lag_seconds', 'How late a scheduler checked its schedules.', [
       { labels: {}, histogram: process.lagSeconds },
     ]),
-    counter('treadle_schedule_failures_total', 'Schedules that could not be put into the queue.', one(process.failedSchedules)),
-    counter('treadle_schedule_missed_total', 'Runs of schedules that nobody saw fall due.', one(process.missedRuns)),
+    counter(
+      'treadle_schedule_failures_total',
+      'Scheduled runs that could not be put into the queue.',
+      one(process.failedSchedules),
+    ),
+    counter('treadle_schedule_missed_total', 'Scheduled runs that were missed.', one(process.missedRuns)),
     counter('treadle_breaker_opened_total', 'How often the circuit breaker opened.', one(process.breakerOpened)),
     counter('treadle_worker_errors_total', 'Failures of a worker that belong to no job.', one(process.errors)),
   ]

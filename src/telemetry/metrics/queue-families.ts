@@ -49,11 +49,11 @@ export function queueFamilies(queues: readonly QueueGauges[], sees: ((job: Obser
   const living = queues.filter(({ isUp }) => isUp).map(({ backend, workers }) => ({ labels: { backend }, value: workers.length }))
   const up = queues.map(({ backend, isUp }) => ({ labels: { backend }, value: isUp ? 1 : 0 }))
   return [
-    gauge('treadle_queue_up', 'Whether the queue could be read just now.', up),
+    gauge('treadle_queue_up', 'Whether the last read of the queue succeeded.', up),
     gauge('treadle_queue_jobs', 'Jobs in a queue, by state, from kept counters.', depth),
     gauge('treadle_queue_oldest_seconds', 'How long the oldest ready job of a queue has waited.', oldest),
     gauge('treadle_queue_paused', 'Whether a queue is paused.', paused),
-    ...(sees === null ? [gauge('treadle_workers', 'Workers that gave a sign of life in the last seconds.', living)] : []),
+    ...(sees === null ? [gauge('treadle_workers', 'Live workers.', living)] : []),
   ]
 }
 
@@ -66,17 +66,17 @@ export function workerFamilies(workers: readonly WorkerGauges[]): readonly Famil
   return [
     gauge(
       'treadle_worker_running_jobs',
-      'Jobs that the worker of this process runs now.',
+      'Jobs that the worker of this process is running.',
       each(({ running }) => running),
     ),
     gauge(
       'treadle_worker_concurrency',
-      'Jobs that it may run at once.',
+      'Its maximum number of concurrent jobs.',
       each(({ concurrency }) => concurrency),
     ),
     gauge(
       'treadle_worker_allowed_jobs',
-      'Jobs that it allows itself to run at once now.',
+      'Its maximum number of concurrent jobs at the current load.',
       each(({ allowed }) => allowed),
     ),
     gauge('treadle_breaker_state', 'The state of its circuit breaker: 1 for the one that it is in.', breaker),

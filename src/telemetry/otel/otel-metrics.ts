@@ -35,9 +35,9 @@ export class OtelMetrics implements Observer {
     this.#source = source
     this.#meter = metrics.getMeter('treadle', version)
     this.#wait = this.#seconds('treadle.job.wait', 'Time from when a job was due to when its attempt began')
-    this.#run = this.#seconds('treadle.job.run', 'Time that attempts took')
+    this.#run = this.#seconds('treadle.job.run', 'How long attempts took')
     this.#settle = this.#seconds('treadle.job.settle', 'Time from the end of an attempt until that was stored')
-    this.#call = this.#seconds('treadle.backend.call', 'Time that calls to the queue took, by call')
+    this.#call = this.#seconds('treadle.backend.call', 'How long calls to the queue took, by call')
     for (const [name, make] of observables) this.#observables.set(name, make(this.#meter))
     this.#meter.addBatchObservableCallback(this.#read, [...this.#observables.values()])
   }
@@ -88,12 +88,12 @@ type Make = (meter: OpenTelemetry.Meter) => OpenTelemetry.Observable
 /** By their Prometheus names, which Prometheus also derives from the OpenTelemetry names. */
 const observables: readonly (readonly [family: string, make: Make])[] = [
   ['treadle_jobs_dispatched_total', counter('treadle.jobs.dispatched', 'Jobs that this process stored in the queue')],
-  ['treadle_jobs_started_total', counter('treadle.jobs.started', 'Attempts that began in this process')],
+  ['treadle_jobs_started_total', counter('treadle.jobs.started', 'Attempts that started in this process')],
   ['treadle_jobs_ended_total', counter('treadle.jobs.ended', 'Attempts that ended, by outcome')],
   ['treadle_leases_lost_total', counter('treadle.leases.lost', 'Attempts whose lease had passed to another worker')],
   ['treadle_backend_call_failures_total', counter('treadle.backend.call.failures', 'Calls to the queue that failed, by call')],
-  ['treadle_schedule_failures_total', counter('treadle.schedule.failures', 'Schedules that could not be stored')],
-  ['treadle_schedule_missed_total', counter('treadle.schedule.missed', 'Runs of schedules that nobody saw fall due')],
+  ['treadle_schedule_failures_total', counter('treadle.schedule.failures', 'Scheduled runs that could not be stored')],
+  ['treadle_schedule_missed_total', counter('treadle.schedule.missed', 'Scheduled runs that were missed')],
   ['treadle_breaker_opened_total', counter('treadle.breaker.opened', 'How often the circuit breaker opened')],
   ['treadle_worker_errors_total', counter('treadle.worker.errors', 'Failures of a worker that belong to no job')],
   ['treadle_event_loop_stalls_total', counter('treadle.event_loop.stalls', 'Standstills of the event loop while jobs ran')],
@@ -101,12 +101,18 @@ const observables: readonly (readonly [family: string, make: Make])[] = [
   ['treadle_queue_jobs', gauge('treadle.queue.jobs', 'Jobs in a queue, by state')],
   ['treadle_queue_oldest_seconds', gauge('treadle.queue.oldest', 'How long the oldest ready job has waited', 's')],
   ['treadle_queue_paused', gauge('treadle.queue.paused', 'Whether a queue is paused')],
-  ['treadle_workers', gauge('treadle.workers', 'Workers that live')],
+  ['treadle_workers', gauge('treadle.workers', 'Live workers')],
   ['treadle_worker_running_jobs', gauge('treadle.worker.running_jobs', 'Jobs that run in this process')],
-  ['treadle_worker_concurrency', gauge('treadle.worker.concurrency', 'Jobs that may run at once in this process')],
-  ['treadle_worker_allowed_jobs', gauge('treadle.worker.allowed_jobs', 'Jobs that it allows itself to run at once now')],
+  ['treadle_worker_concurrency', gauge('treadle.worker.concurrency', 'Maximum number of concurrent jobs in this process')],
+  [
+    'treadle_worker_allowed_jobs',
+    gauge('treadle.worker.allowed_jobs', 'Its maximum number of concurrent jobs at the current load'),
+  ],
   ['treadle_breaker_state', gauge('treadle.breaker.state', 'The state of the circuit breaker')],
-  ['treadle_scheduler_last_lag_seconds', gauge('treadle.scheduler.last_lag', 'How late the scheduler last looked', 's')],
+  [
+    'treadle_scheduler_last_lag_seconds',
+    gauge('treadle.scheduler.last_lag', 'How late the scheduler last checked its schedules', 's'),
+  ],
 ]
 
 function counter(name: string, description: string): Make {

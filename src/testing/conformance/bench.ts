@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { idMaker } from '../../core/id.ts'
-import { systemClock } from '../../core/time/clock.ts'
+import { pause, systemClock } from '../../core/time/clock.ts'
 import { type Delivery, type Envelope, type Identity, sealEnvelope } from '../../envelope/envelope.ts'
 import type {
   AttemptError,
@@ -235,16 +235,18 @@ export function times<Made>(count: number, make: (index: number) => Made): Made[
   return Array.from({ length: count }, (_, index) => make(index))
 }
 
-const patienceMs = 10_000
+const patienceMs = 20_000
+const quickLooks = 100
 
 /**
  * Waits for a condition. Engines that push from another thread or machine need real turns of the event loop, but no fixed time.
  */
 export async function until(condition: () => boolean, what: string): Promise<void> {
   const giveUpAt = systemClock.now() + patienceMs
-  while (!condition()) {
+  for (let looks = 0; !condition(); looks++) {
     assert.ok(systemClock.now() < giveUpAt, `waited in vain until ${what}`)
-    await new Promise((resolve) => setImmediate(resolve))
+    // Later with pauses, so that the loop does not take the processor from what it waits for.
+    await (looks < quickLooks ? new Promise((resolve) => setImmediate(resolve)) : pause(systemClock, 1))
   }
 }
 

@@ -4,6 +4,7 @@ import { closing } from './claiming/closing.ts'
 import { heldLeases } from './claiming/held-leases.ts'
 import { idling, idlingOfStoredJobs } from './claiming/idling.ts'
 import { leases } from './claiming/leases.ts'
+import { patterns } from './claiming/patterns.ts'
 import { sending } from './claiming/sending.ts'
 import { timing } from './claiming/timing.ts'
 import { watching, watchingChanges } from './claiming/watching.ts'
@@ -77,6 +78,7 @@ const groups = [
   claiming,
   idling,
   idlingOfStoredJobs,
+  patterns,
   limits,
   groupLimits,
   fairShares,

@@ -23,7 +23,7 @@ export interface ConformanceOptions {
 }
 
 /** The optional part of the contract that a group of tests needs. */
-export type Part = 'store' | 'coordination' | 'transactions' | 'logs' | 'rollups' | 'events' | 'transfer'
+export type Part = 'store' | 'coordination' | 'transactions' | 'logs' | 'rollups' | 'events' | 'transfer' | 'patterns'
 
 export interface Group {
   readonly title: string

@@ -1,5 +1,5 @@
 import type { Operation, Program } from '../programs/program.ts'
-import { RandomProgram, type RandomProgramOptions } from '../programs/random-program.ts'
+import { RandomProgram, type RandomProgramOptions } from '../programs/random/random-program.ts'
 import { shrunk } from '../programs/shrinking.ts'
 import { type ComparedEngine, type Difference, DifferentialRun, difference } from './differential.ts'
 

@@ -1,3 +1,4 @@
+import type { KeyPattern } from '../../queue/claiming/key-pattern.ts'
 import type { LeaseRequest, Rate, Settlement, SettleReceipt } from '../../queue/contract/contract.ts'
 import type { ClaimRules } from '../../queue/contract/limits.ts'
 import { leaseAnswer } from './answers.ts'
@@ -46,9 +47,20 @@ function shareOf({ concurrency, rate }: ShareSpec): { readonly concurrency: numb
 }
 
 function leaseRequest(stage: Stage, operation: OperationOf<'lease'>): LeaseRequest {
-  const { owner, limit = 100, leaseMs = 1_000, names, queues, priority, ageingMs, maxRescues = 2, amongOthers } = operation
+  const {
+    owner,
+    limit = 100,
+    leaseMs = 1_000,
+    names,
+    queues,
+    priority,
+    ageingMs,
+    maxRescues = 2,
+    amongOthers,
+    others,
+  } = operation
   return {
-    ...claimRules(stage.limits, names),
+    ...claimRules(operation.limits === undefined ? stage.limits : withGroupsOf(stage.limits, operation.limits), names),
     queues: queues?.map(queueOf) ?? null,
     limit,
     leaseMs,
@@ -57,8 +69,22 @@ function leaseRequest(stage: Stage, operation: OperationOf<'lease'>): LeaseReque
     ...(priority !== undefined && { priority }),
     ...(ageingMs !== undefined && { ageingMs }),
     ...(amongOthers !== undefined && { amongOthers }),
+    ...(others !== undefined && { others: others === 'all' ? [] : someNames }),
   }
 }
+
+/** A group without tokens is looked at again within a minute, so a change of its rate may take effect later. */
+function withGroupsOf({ names: kept = [] }: LimitsSpec, { names = [], ...others }: LimitsSpec): LimitsSpec {
+  const merged = knownNames.map((name) => {
+    const { group: _, ...own } = names[name] ?? {}
+    const { group } = kept[name] ?? {}
+    return group === undefined ? own : { ...own, group }
+  })
+  return { ...others, names: merged }
+}
+
+/** A pattern that one of the names matches, and one that only the test of the others excludes. */
+const someNames: KeyPattern = [{ names: [nameOf(0)], globs: ['work-*'], mark: nameOf(2), marked: 'left out' }]
 
 /** If an end is refused because it was not signed, it is settled again with a signature, as workers do. */
 async function settle(stage: Stage, specs: readonly SettleSpec[]): Promise<readonly SettleReceipt[]> {

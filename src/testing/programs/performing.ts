@@ -6,6 +6,7 @@ import { scheduleOperations } from './schedule-operations.ts'
 import { sharedOperations } from './shared-operations.ts'
 import type { Stage } from './stage.ts'
 import { storeOperations } from './store-operations.ts'
+import { transferOperations } from './transfer-operations.ts'
 
 const performers: Performers<OperationName, Stage> = {
   ...jobOperations,
@@ -13,6 +14,7 @@ const performers: Performers<OperationName, Stage> = {
   ...sharedOperations,
   ...scheduleOperations,
   ...logOperations,
+  ...transferOperations,
 }
 
 /** Performs one operation. A refusal by the backend is an answer as well. */

@@ -156,6 +156,21 @@ export interface RemoveSpec {
   readonly limit?: number
 }
 
+/** What to move, in pages of this many jobs. */
+export interface PageSpec {
+  readonly queue?: number
+  readonly limit?: number
+  /** Milliseconds from now. */
+  readonly createdBefore?: number
+}
+
+/** What another queue knows. Times are milliseconds from the start of the program. */
+export type FactSpec =
+  | { readonly kind: 'numbers'; readonly next?: number }
+  | ({ readonly kind: 'occurrence'; readonly id?: number; readonly outcome?: FinalState } & OccurrenceRef)
+  | { readonly kind: 'once'; readonly key?: number; readonly until?: number }
+  | { readonly kind: 'unique'; readonly name?: number; readonly key?: number; readonly id?: number; readonly until?: number }
+
 export type Operation =
   | { readonly op: 'advance'; readonly ms?: number }
   | { readonly op: 'send'; readonly jobs?: readonly JobSpec[] }
@@ -170,6 +185,10 @@ export type Operation =
       readonly ageingMs?: number
       readonly maxRescues?: number
       readonly amongOthers?: boolean
+      /** Instead of those of the program, except for those of groups. */
+      readonly limits?: LimitsSpec
+      /** Also jobs of other names, whose limits it does not give. */
+      readonly others?: 'all' | 'some'
     }
   | { readonly op: 'settle'; readonly leases?: readonly SettleSpec[] }
   | { readonly op: 'begin'; readonly leases?: readonly LeaseRef[] }
@@ -215,6 +234,10 @@ export type Operation =
   | { readonly op: 'standings'; readonly schedules?: readonly number[] }
   | { readonly op: 'scheduleChanges'; readonly limit?: number; readonly fromStart?: true }
   | { readonly op: 'forget'; readonly before?: number; readonly limit?: number }
+  | ({ readonly op: 'readUnits' | 'moveAway' } & PageSpec)
+  | { readonly op: 'moveBack'; readonly limit?: number }
+  | { readonly op: 'facts'; readonly limit?: number }
+  | { readonly op: 'learn'; readonly facts?: readonly FactSpec[] }
 
 export type OperationName = Operation['op']
 export type OperationOf<Name extends OperationName> = Operation extends infer Each

@@ -1,10 +1,13 @@
-import type { Operation, Program } from './program.ts'
+/** A program of operations. Its other members say in which circumstances it runs. */
+interface Shrinkable {
+  readonly operations: readonly object[]
+}
 
 /**
  * Searches for the smallest program that still fails, by removing operations that do not matter and parts of the others that do
  * not matter. Calls `fails` at most `mostTries` times.
  */
-export async function shrunk(
+export async function shrunk<Program extends Shrinkable>(
   program: Program,
   fails: (candidate: Program) => Promise<boolean>,
   mostTries = 600,
@@ -14,7 +17,7 @@ export async function shrunk(
   return search.smallest
 }
 
-class Search {
+class Search<Program extends Shrinkable> {
   smallest: Program
   readonly #fails: (candidate: Program) => Promise<boolean>
   #triesLeft: number
@@ -45,12 +48,12 @@ class Search {
 
   async #simplifyAll(): Promise<void> {
     await this.#simplify(
-      () => this.smallest.limits ?? {},
-      (limits) => ({ ...this.smallest, limits }),
+      () => circumstancesOf(this.smallest),
+      (circumstances) => ({ ...circumstances, operations: this.smallest.operations }) as Program,
     )
     for (let index = this.smallest.operations.length - 1; index >= 0; index--) {
       await this.#simplify(
-        () => this.smallest.operations[index] as Operation,
+        () => this.smallest.operations[index] as object,
         (operation) => ({ ...this.smallest, operations: this.smallest.operations.with(index, operation) }),
       )
     }
@@ -76,9 +79,14 @@ class Search {
   }
 }
 
-/** Variants without one of the members, or with a simpler one. The kind of operation stays the same. */
+function circumstancesOf(program: Shrinkable): object {
+  const { operations: _, ...circumstances } = program
+  return circumstances
+}
+
+/** Variants without one of the members, or with a simpler one. What kind of operation or fact it is stays the same. */
 function simplerObjects(value: object): readonly object[] {
-  const members = Object.entries(value).filter(([name]) => name !== 'op')
+  const members = Object.entries(value).filter(([name]) => name !== 'op' && name !== 'kind')
   const without = members.map(([name]) => Object.fromEntries(Object.entries(value).filter(([other]) => other !== name)))
   const simpler = members.flatMap(([name, member]) => simplerValues(member).map((each) => ({ ...value, [name]: each })))
   return [...without, ...simpler]

@@ -1,6 +1,8 @@
 import { treeCounts } from '../../queue/contract/queue-counts.ts'
+import type { JobFilter, JobStore } from '../../queue/contract/store.ts'
 import { heldLease, jobLink, jobRecord } from './answers.ts'
-import { idOf, ownerOf, rootOf, type Stage, scheduleOf } from './stage.ts'
+import { claimRules } from './job-operations.ts'
+import { groupOf, idOf, nameOf, ownerOf, rootOf, type Stage, scheduleOf } from './stage.ts'
 
 const mostListed = 1_000
 const farFuture = 8.64e15
@@ -15,6 +17,9 @@ export async function snapshot(stage: Stage, extent: Extent): Promise<Readonly<R
     .filter((id) => known.has(id))
   return {
     jobs: (await store.list({ limit: mostListed })).map((record) => jobRecord(stage, record)),
+    ofNames: await inTurn(upTo(extent.names).map(nameOf), async (job) => [job, await idsIn(store, { job })]),
+    ofGroups: await inTurn(upTo(extent.groups).map(groupOf), async (group) => [group, await idsIn(store, { group })]),
+    holds: await inTurn(ids, async (id) => [id, await store.holds(id, claimRules(stage.limits))]),
     counts: await store.counts({ oldest: true }),
     paused: [(await store.paused()).queues, (await store.paused()).jobs],
     logs: await inTurn(ids, async (id) => [id, (await store.logs?.read(id, 0, mostListed)) ?? []]),
@@ -34,9 +39,15 @@ export async function snapshot(stage: Stage, extent: Extent): Promise<Readonly<R
 /** Maximum number of each. */
 export interface Extent {
   readonly jobs: number
+  readonly names: number
+  readonly groups: number
   readonly roots: number
   readonly owners: number
   readonly schedules: number
+}
+
+async function idsIn(store: JobStore, filter: Partial<JobFilter>): Promise<readonly string[]> {
+  return (await store.list({ ...filter, limit: mostListed })).map(({ id }) => id)
 }
 
 async function numbersOf(stage: Stage): Promise<readonly unknown[]> {

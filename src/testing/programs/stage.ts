@@ -1,3 +1,4 @@
+import { openMemory } from '../../engines/memory/index.ts'
 import type { Lease, WholeBackend } from '../../queue/contract/contract.ts'
 import type { JobNumbers } from '../../queue/contract/store.ts'
 import type { ManualClock } from '../manual-clock.ts'
@@ -12,6 +13,8 @@ export class Stage {
   readonly clock: ManualClock
   readonly limits: LimitsSpec
   readonly startedAt: number
+  /** The queue that jobs are moved to, and back from. */
+  readonly elsewhere: WholeBackend
   readonly #tokens = new Map<number, string[]>()
   readonly #names = new Map<string, string>()
   readonly #numbers: number[] = []
@@ -23,6 +26,7 @@ export class Stage {
     this.clock = clock
     this.limits = limits
     this.startedAt = clock.now()
+    this.elsewhere = openMemory({ clock })
   }
 
   get numbering(): JobNumbers {

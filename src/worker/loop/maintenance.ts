@@ -18,20 +18,26 @@ export async function prune(
   { store }: QueueBackend,
   retention: Retention,
   clock: Clock,
-  mostSteps = Number.POSITIVE_INFINITY,
+  steps: Steps = { most: Number.POSITIVE_INFINITY },
 ): Promise<number> {
   if (store === undefined) return 0
   let removed = 0
   for (const state of finalStates) {
     const special = [...retention.byJob].filter(([, keep]) => keep[state] !== undefined)
     for (const [job, keep] of special) {
-      removed += await removeBefore(store, { state, job }, clock.now() - (keep[state] as number), mostSteps)
+      removed += await removeBefore(store, { state, job }, clock.now() - (keep[state] as number), steps)
     }
     const others = { state, exceptJobs: special.map(([job]) => job) }
-    removed += await removeBefore(store, others, clock.now() - retention.all[state], mostSteps)
+    removed += await removeBefore(store, others, clock.now() - retention.all[state], steps)
   }
-  await sweep(store, 'keys', mostSteps)
+  await sweep(store, 'keys', steps)
   return removed
+}
+
+/** How many steps to make for each kind of row, unless the signal aborts before. */
+interface Steps {
+  readonly most: number
+  readonly signal?: AbortSignal
 }
 
 interface Doomed {
@@ -40,9 +46,9 @@ interface Doomed {
   readonly exceptJobs?: readonly string[]
 }
 
-async function removeBefore(store: JobStore, doomed: Doomed, finishedBefore: number, mostSteps: number): Promise<number> {
+async function removeBefore(store: JobStore, doomed: Doomed, finishedBefore: number, { most, signal }: Steps): Promise<number> {
   let removed = 0
-  for (let step = 0; step < mostSteps; step++) {
+  for (let step = 0; step < most && !signal?.aborted; step++) {
     const count = await store.remove({ ...doomed, finishedBefore, limit: rowsPerStep })
     removed += count
     if (count < rowsPerStep) break
@@ -50,8 +56,8 @@ async function removeBefore(store: JobStore, doomed: Doomed, finishedBefore: num
   return removed
 }
 
-async function sweep(store: JobStore, part: 'waits' | 'keys' | 'logs' | 'rollups', mostSteps: number): Promise<void> {
-  for (let step = 0; step < mostSteps; step++) {
+async function sweep(store: JobStore, part: 'waits' | 'keys' | 'logs' | 'rollups', { most, signal }: Steps): Promise<void> {
+  for (let step = 0; step < most && !signal?.aborted; step++) {
     const { looked } = await store.sweep({ part, limit: rowsPerStep })
     if (looked < rowsPerStep) return
   }
@@ -64,29 +70,31 @@ export class Maintenance {
   readonly #onError: (error: unknown) => void
   #timer: Timer | undefined
   #running: Promise<unknown> = Promise.resolve()
-  #stopped = false
+  readonly #stopping = new AbortController()
 
   constructor(backend: QueueBackend, retention: () => Retention, clock: Clock, onError: (error: unknown) => void) {
-    const stepsEachMinute = 50
+    const { signal } = this.#stopping
+    const steps = { most: 50, signal }
     this.#prune = async () => {
       const { store } = backend
       if (store === undefined) return
       // There should be no waits that never end, so this is not urgent.
-      await sweep(store, 'waits', stepsEachMinute)
-      await prune(backend, retention(), clock, stepsEachMinute)
-      await sweep(store, 'logs', 1)
-      await sweep(store, 'rollups', 1)
+      await sweep(store, 'waits', steps)
+      await prune(backend, retention(), clock, steps)
+      await sweep(store, 'logs', { most: 1, signal })
+      await sweep(store, 'rollups', { most: 1, signal })
     }
     this.#clock = clock
     this.#onError = onError
   }
 
   start(): void {
+    const { signal } = this.#stopping
     const pass = () => {
       this.#running = this.#prune()
         .catch(this.#onError)
         .then(() => {
-          if (!this.#stopped) this.start()
+          if (!signal.aborted) this.start()
         })
     }
     // A worker or a server keeps the process alive; a dashboard that is mounted in another server must not.
@@ -94,7 +102,7 @@ export class Maintenance {
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true
+    this.#stopping.abort()
     this.#timer?.cancel()
     await this.#running
   }

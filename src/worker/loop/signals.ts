@@ -1,4 +1,4 @@
-/** Calls `stop` on the first SIGTERM or SIGINT and `abort` on the next. Returns a function that stops listening. */
+/** Calls `stop` on the first SIGTERM or SIGINT and `abort` on each later one. Returns a function that stops listening. */
 export function onTermination(stop: () => void, abort: () => void): () => void {
   let asked = false
   const listener = () => {

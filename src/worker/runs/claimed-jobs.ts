@@ -86,10 +86,20 @@ export class ClaimedJobs {
     return this.#runs.size
   }
 
+  /** Number of runs that have called code of their job. */
+  get called(): number {
+    return this.#runs.called
+  }
+
   /** Number of claimed jobs whose outcome is not on disk yet. */
   get outstanding(): number {
     const unwritten = this.#unsettled.count + this.#options.settler.size
     return this.#runs.size + this.#buffer.size + this.#buffer.heldSize + unwritten
+  }
+
+  /** Number of jobs that run or whose outcome is not on disk yet. */
+  get unfinished(): number {
+    return this.#runs.size + this.#unsettled.count
   }
 
   get tokens(): readonly string[] {
@@ -169,6 +179,10 @@ export class ClaimedJobs {
 
   abort(): void {
     this.#runs.abort()
+  }
+
+  leaveBehind(): void {
+    this.#runs.leaveBehind()
   }
 
   /** Returns jobs that have waited here too long to the queue, because another worker may be idle. */

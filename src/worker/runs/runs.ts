@@ -1,5 +1,6 @@
 import { Batcher } from '../../core/batcher.ts'
 import { TreadleError } from '../../core/errors.ts'
+import type { RepeatedErrors } from '../../core/repeated-errors.ts'
 import { type Clock, stopwatch } from '../../core/time/clock.ts'
 import { formatDuration } from '../../core/time/duration.ts'
 import type { Keep } from '../../definition/definition.ts'
@@ -30,7 +31,7 @@ export interface RunsDeps extends Omit<ExecutionDeps, 'services'> {
   /** Stores what jobs log; null if log lines are not stored. */
   readonly logs: JobLogs | null
   readonly events: JobEvents
-  readonly dispatchChild: RunServices['dispatchChild']
+  readonly children: RunServices['children']
   readonly observers: Observers
 }
 
@@ -39,6 +40,7 @@ export interface RunsOptions {
   readonly settler: Settler
   readonly gate: StartGate
   readonly tally: Tally
+  readonly errors: RepeatedErrors
   /** Called when a call failed and is not retried. */
   readonly onFailed: (what: string, error: unknown) => void
   /** Called when a run has ended and its slot is free. */
@@ -83,6 +85,7 @@ export class Runs {
       ...deps,
       services: {
         logger,
+        errors: options.errors,
         logOf: (run) => logs?.of(run) ?? null,
         started: (run) => {
           if (events.has('job:started')) events.emit('job:started', run.event, subjectOf(run, deps.keys))
@@ -95,7 +98,7 @@ export class Runs {
         },
         report: (token, progress) => this.#report(token, progress),
         begin: async (token) => (await this.#begins.add(token)) === 'applied',
-        dispatchChild: deps.dispatchChild,
+        children: deps.children,
         links: (waiter) => openedLinks(waiter, backend.store, deps.keys),
         rootOf: async (id) => (await backend.store?.get(id))?.root ?? id,
         recordOf: async (id) => (await backend.store?.get(id)) ?? null,
@@ -111,6 +114,11 @@ export class Runs {
   /** A run that has completed its job itself no longer has a lease. */
   get tokens(): Iterable<string> {
     return this.running.filter((run) => !run.isEnding).map(({ lease }) => lease.token)
+  }
+
+  /** Number of runs that have called code of their job. */
+  get called(): number {
+    return this.running.filter(({ isCalled }) => isCalled).length
   }
 
   get running(): readonly ActiveRun[] {
@@ -161,6 +169,11 @@ export class Runs {
 
   abort(): void {
     for (const run of this.#active) run.stop('shutdown')
+  }
+
+  /** Returns the jobs of handlers that have not heeded an abort. */
+  leaveBehind(): void {
+    for (const run of this.#active) run.leaveBehind()
   }
 
   #newRun({ lease, sinceAsked }: ClaimedJob): ActiveRun {
@@ -222,7 +235,7 @@ export class Runs {
       const [receipt] = await this.#deps.backend.extend([token], leaseMs, true)
       return receipt === 'applied' ? null : { kind: 'lost' }
     } catch (error) {
-      onFailed('that a rescued job runs alone could not be written, so it is tried again later', error)
+      onFailed('it could not be written that a rescued job runs alone, so it runs later', error)
       return { kind: 'snooze', delayMs: holdAgainMs }
     }
   }
@@ -258,7 +271,7 @@ export class Runs {
 
   #notWritten(run: ActiveRun, error: unknown): void {
     const { name, id } = run.event
-    this.#options.onFailed(`how ${name} (${id}) ended could not be written, so it will be run again`, error)
+    this.#options.onFailed(`the end of ${name} (${id}) could not be written, so it will run again`, error)
   }
 
   /** Counts and announces an outcome that is on disk. */
@@ -287,7 +300,7 @@ export class Runs {
 
   async #whyFailed(id: string): Promise<string> {
     const record = await this.#deps.backend.store?.get(id).catch(() => null)
-    return record?.errors.at(-1)?.message ?? 'A job that it made has failed'
+    return record?.errors.at(-1)?.message ?? 'A job that it created has failed'
   }
 
   /** Uses the clock of the queue, because due times are in queue time. */

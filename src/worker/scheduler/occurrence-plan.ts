@@ -83,7 +83,8 @@ function planCalendar(
   const isCurrentMeant = isAfter && !isMissed(schedule, policy, current, now)
   const madeUp = madeUpFor(schedule, policy, seenUntil, now)
   const missed = madeUp.filter((at) => at !== current)
-  const ahead = occurrencesAfter(schedule, now, now + horizonMs)
+  // A new schedule may have been stored some time after this pass began. What fell due in between is before its start.
+  const ahead = occurrencesAfter(schedule, latest === null ? Math.max(now, since - 1) : now, now + horizonMs)
   return {
     occurrences: [
       ...missed.map((at) => ({ at, why: 'missed' as const })),

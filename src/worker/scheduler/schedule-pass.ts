@@ -197,7 +197,7 @@ export class SchedulePass {
 
   async #skipUnseen(schedule: string, before: number): Promise<number> {
     await this.#options.beforeStoring?.()
-    return this.#options.schedules.skipWaiting({ schedule, before, unseenOnly: true, why: 'missed: nobody was there' })
+    return this.#options.schedules.skipWaiting({ schedule, before, unseenOnly: true, why: 'missed: no scheduler was running' })
   }
 
   /** Until the run of a repeat has ended, nothing else in the store shows that a scheduler was there. */

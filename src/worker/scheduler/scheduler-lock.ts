@@ -89,7 +89,7 @@ export function lockedError(by: HeldLock): TreadleError {
 }
 
 export function lockedText({ host, pid, since, expiresAt }: HeldLock): string {
-  return `Another scheduler has the lock: process ${pid} on ${host}, since ${instantText(since)}; it ends at ${instantText(expiresAt)} unless it is renewed`
+  return `Another scheduler has the lock: process ${pid} on ${host}, since ${instantText(since)}; it expires at ${instantText(expiresAt)} unless it is renewed`
 }
 
 function instantText(ms: number): string {

@@ -244,7 +244,7 @@ const shortestLockWaitMs = 1_000
 const noticeableMs = 1_000
 
 function setBackText(byMs: number): string {
-  return `the clock was set back by ${byMs} ms: schedules go on from there, but what they have stored for the instants that come again is not stored twice`
+  return `the clock was set back by ${byMs} ms: schedules continue from there, and runs already stored for times that come again are not stored twice`
 }
 
 // With jitter, the first pause is one to two seconds and the longest 15 to 30 seconds.

@@ -94,7 +94,59 @@ describe('alerts', () => {
     await stop()
   })
 
-  test('the age of the oldest counts for queues that are not paused', async () => {
+  test('a webhook that has an alert does not get it again because notify fails', async () => {
+    let [posts, calls] = [0, 0]
+    const server = createServer((_, response) => {
+      posts++
+      response.end()
+    }).listen(0, '127.0.0.1')
+    onTestFinished(() => void server.close())
+    await new Promise((resolve) => server.once('listening', resolve))
+    const webhook = { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, timeout: '1h' }
+    const notify = () => {
+      calls++
+      if (calls < 3) throw new Error('The pager is out of order')
+    }
+    const program = world({ alerts: { rules: [{ rule: 'deadJobs' }], every, webhook, notify } })
+    const { jobs, clock } = program
+    await jobs.dispatch(
+      jobs.define('failing', (_: null) => Promise.reject(new PermanentError('no'))),
+      null,
+    )
+    await jobs.run()
+    jobs.define('idle', (_: null) => {})
+    const stop = await working(program)
+    for (const wanted of [1, 2, 3]) {
+      await clock.advance(30_000)
+      await until(() => calls >= wanted)
+    }
+    await clock.advance(120_000)
+    expect([posts, calls]).toEqual([1, 3])
+    await stop()
+  })
+
+  test('a notify that never returns keeps no other alert back', async () => {
+    const heard: string[] = []
+    const notify = ({ name }: Alert) => {
+      heard.push(name)
+      return name === 'first' ? new Promise(() => {}) : undefined
+    }
+    const rules = [{ rule: 'deadJobs', name: 'first' } as const, { rule: 'deadJobs', name: 'second' } as const]
+    const program = world({ alerts: { rules, every, notify } })
+    const { jobs, clock } = program
+    await jobs.dispatch(
+      jobs.define('failing', (_: null) => Promise.reject(new PermanentError('no'))),
+      null,
+    )
+    await jobs.run()
+    const stop = await working(program)
+    await clock.advance(120_000)
+    expect(new Set(heard)).toEqual(new Set(['first', 'second']))
+    expect(heard.filter((name) => name === 'second')).toHaveLength(1)
+    await stop()
+  })
+
+  test('the age of the oldest counts for queues and jobs that are not paused', async () => {
     const program = watching([{ rule: 'oldestAge', above: '2m', queue: 'mail' }])
     const { jobs, clock, sent, backend, states } = program
     const mail = jobs.define('mail', (_: null) => {}).queue('mail')
@@ -108,6 +160,10 @@ describe('alerts', () => {
     await backend.store.setPaused({ queue: 'mail' }, true)
     await clock.advance(60_000)
     expect(states()).toEqual(['oldestAge mail firing', 'oldestAge mail resolved'])
+    await backend.store.setPaused({ job: 'mail' }, true)
+    await backend.store.setPaused({ queue: 'mail' }, false)
+    await clock.advance(60_000)
+    expect(states()).toHaveLength(2)
     await stop()
   })
 

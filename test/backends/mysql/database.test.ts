@@ -120,8 +120,8 @@ describe.each(mysqlEngines)('transactions on %s', (engine) => {
 
   test('a refusal has the words of the server and its number, and nothing that a statement carried', async () => {
     const { database } = ground
-    const refused = database.insert('paused', ['queue'], [{ queue: `secret ${'x'.repeat(600)}` }])
-    const error = await refused.catch((thrown: Error) => thrown)
+    const refused = async () => database.insert('paused', ['queue'], [{ queue: `secret ${'x'.repeat(600)}` }])
+    const error = await refused().catch((thrown: Error) => thrown)
     expect(error).toMatchObject({
       code: 'DATABASE_FAILED',
       message: expect.stringMatching(/^MySQL refused: Data too long .*\(1406\)$/),

@@ -33,7 +33,7 @@ describe('a pool of the program', () => {
     const held = await pool.connect()
     const refused = queue.sendOne()
     await expect(refused).rejects.toMatchObject({ code: 'DATABASE_BUSY' })
-    await expect(refused).rejects.toThrow(/No connection was free for 200ms; 0 are at work/)
+    await expect(refused).rejects.toThrow(/No connection was free for 200ms; 0 are in use/)
     held.release()
     await queue.sendOne()
     // The connection that came too late was given back.

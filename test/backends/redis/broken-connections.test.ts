@@ -6,7 +6,7 @@ import { ManualClock } from '../../../src/testing/manual-clock.ts'
 import { freshPrefix, openFresh, redisUrl } from '../redis-ground.ts'
 import { TcpProxy } from '../sql/tcp-proxy.ts'
 
-describe.skipIf(redisUrl() === null)('a queue in Redis whose connections break', { timeout: 60_000 }, () => {
+describe.skipIf(redisUrl() === null)('a queue in Redis whose connections break', () => {
   const clock = new ManualClock()
   let proxy: TcpProxy
   let broken: RedisBackend

@@ -10,7 +10,7 @@ import { RedisClusterGround } from './cluster-ground.ts'
 
 describe.skipIf(!canStart('redis'))('a queue in a Redis Cluster of three nodes', { timeout: 180_000 }, () => {
   const ground = new RedisClusterGround()
-  beforeAll(() => ground.start(), 60_000)
+  beforeAll(() => ground.start())
   afterAll(() => ground.stop())
 
   test('answers as the memory engine does, in random programs', async () => {

@@ -9,7 +9,7 @@ import { freshPrefix, rawClient } from '../redis-ground.ts'
 type Services = Awaited<ReturnType<typeof ownServices>>
 
 /** A server that has each write on disk before it acknowledges it. */
-describe.skipIf(!canStart('redis'))('a worker on a Redis that crashes', { timeout: 120_000 }, () => {
+describe.skipIf(!canStart('redis'))('a worker on a Redis that crashes', () => {
   let services: Services
   beforeAll(async () => {
     services = await ownServices(['redis'], { durable: true })
@@ -89,21 +89,45 @@ describe.skipIf(!canStart('redis'))('a worker on a Redis that crashes', { timeou
     expect(acknowledged.filter((n) => !ran.has(n))).toEqual([])
   })
 
-  test('a server whose memory is full refuses jobs, and those that it has are worked off', async () => {
+  test('a server whose memory is full refuses jobs, and those that it has are worked off, whatever they are', async () => {
     const url = services.urls.redis
     await using client = await rawClient(url)
     const jobs = treadle(`${url}?prefix=${freshPrefix()}`, { unsigned: true, logger: silentLogger })
-    let runs = 0
-    const job = jobs.define('count', async (_: number) => {
-      runs++
-    })
-    await job.dispatch(1)
+    const ran: string[] = []
+    const note = async (_: unknown, { job, attempt }: { job: string; attempt: number }) => {
+      ran.push(`${job} ${attempt}`)
+    }
+    const plain = jobs.define('plain', note)
+    const grouped = jobs.define('grouped', note).group('house', { concurrency: 1 })
+    const limited = jobs.define('limited', note).concurrency(1)
+    const failing = jobs
+      .define('failing', async (payload: unknown, ctx) => {
+        await note(payload, ctx)
+        throw new Error('always')
+      })
+      .retries(1, { base: 1, jitter: 'none' })
+    const first = await plain.dispatch(1)
+    const all = [
+      first,
+      await grouped.dispatch(1),
+      await grouped.dispatch(2),
+      await limited.dispatch(1),
+      await limited.dispatch(2),
+      await plain.dispatch(2, { unique: 'two' }),
+      await plain.dispatch(3, { dependsOn: [first] }),
+    ]
+    const failed = await failing.dispatch(1)
     await client.call('CONFIG', 'SET', 'maxmemory', 1)
-    await expect(job.dispatch(1)).rejects.toMatchObject({ code: 'DATABASE_UNWRITABLE' })
-    await client.call('CONFIG', 'SET', 'maxmemory', 0)
-    await job.dispatch(1)
+    await expect(plain.dispatch(4)).rejects.toMatchObject({ code: 'DATABASE_UNWRITABLE' })
     const working = jobs.work({ signals: false })
-    await until(() => runs === 2, 'both have run')
+    for (const run of all) await run.result({ timeout: '30s' })
+    await expect(failed.result({ timeout: '30s' })).rejects.toMatchObject({ code: 'RUN_FAILED' })
+    expect(ran.toSorted()).toEqual([
+      ...['failing 1', 'failing 2', 'grouped 1', 'grouped 1', 'limited 1', 'limited 1'],
+      ...['plain 1', 'plain 1', 'plain 1'],
+    ])
+    await client.call('CONFIG', 'SET', 'maxmemory', 0)
+    await (await plain.dispatch(4)).result({ timeout: '30s' })
     await jobs.close()
     await working
   })

@@ -6,7 +6,7 @@ import { openFresh, redisUrl } from '../redis-ground.ts'
 /** More than one command of a script takes. */
 const many = 9_000
 
-describe.skipIf(redisUrl() === null)('a list that is longer than what a script writes at once', { timeout: 120_000 }, () => {
+describe.skipIf(redisUrl() === null)('a list that is longer than what a script writes at once', () => {
   test('is stored, claimed and ended as a whole, and a job that is in it twice is stored once', async () => {
     const clock = new ManualClock()
     await using backend = await openFresh({ clock })

@@ -12,7 +12,7 @@ import { freshPrefix, rawClient } from '../redis-ground.ts'
  * `appendfsync everysec` syncs the file once a second. The process may die at any time: what it has written is in the file. When the
  * machine dies, what was written since the last sync is gone; the file then ends earlier, which is what is done to it here.
  */
-describe.skipIf(!canStart('redis'))('a queue in a Redis with appendfsync everysec', { timeout: 120_000 }, () => {
+describe.skipIf(!canStart('redis'))('a queue in a Redis with appendfsync everysec', () => {
   let services: Awaited<ReturnType<typeof ownServices>>
   beforeAll(async () => {
     services = await ownServices(['redis'])

@@ -1,11 +1,8 @@
-import { once } from 'node:events'
-import { connect } from 'node:net'
-import { createInterface } from 'node:readline'
 import { describe, expect, test } from 'vitest'
 import type { KeyPattern } from '../../../src/queue/claiming/key-pattern.ts'
 import { Bench, byGroup, times, unlimited } from '../../../src/testing/conformance/bench.ts'
 import { ManualClock, seededRandom } from '../../../src/testing/manual-clock.ts'
-import { freshPrefix, openFresh, rawClient, redisUrl } from '../redis-ground.ts'
+import { freshPrefix, openFresh, rawClient, readFields, redisUrl } from '../redis-ground.ts'
 
 /** Keys that fit a glob. */
 const fitting = (glob: string): KeyPattern => [{ names: [], globs: [glob], mark: 'mock~', marked: 'left out' }]
@@ -45,6 +42,32 @@ describe.skipIf(redisUrl() === null).each([{ fastPaths: true }, { fastPaths: fal
         const old = rest.toSorted((a, b) => byAge(a) - byAge(b) || (a.id < b.id ? -1 : 1))
         const aged = await bench.claimedIds({ jobs: [], others: fitting('*[^7]'), ageingMs: 20, limit: 60 })
         expect(aged).toEqual(old.slice(0, 60).map(({ id }) => id))
+      }))
+
+    test('jobs of one name are claimed by priority, then by time, then by id, however many queues they are in', () =>
+      program(async (bench, prefix) => {
+        const random = seededRandom(11)
+        const wanted = times(3_000, (index) => ({
+          queue: `queue-${index}`,
+          priority: index < 2_900 ? 3 : Math.floor(random() * 8),
+          runAt: bench.clock.now() - 4_000 + index,
+        }))
+        const ids = await bench.send(...wanted)
+        const sent = wanted.map((each, index) => ({ ...each, id: ids[index] as string }))
+        const order = sent.toSorted((a, b) => b.priority - a.priority || a.runAt - b.runAt).map(({ id }) => id)
+        for (const [limit, concurrency] of [
+          [1, null],
+          [30, null],
+          [9, 5_000],
+        ] as const) {
+          expect(await bench.claimedIds({ jobs: [{ job: 'work', concurrency }], limit })).toEqual(order.splice(0, limit))
+        }
+        expect(await bench.claimedIds({ jobs: unlimited('work'), others: fitting('on*'), limit: 9 })).toEqual(order.splice(0, 9))
+        await using client = await rawClient()
+        const reads = await readFields(client, `{${prefix}}:`, async () => {
+          expect(await bench.claim({ queues: ['queue-2000'] })).toHaveLength(1)
+        })
+        expect(reads).toBeLessThan(160)
       }))
 
     test('a job of one name, queue or pattern is found among the others, and no job of a paused queue', () =>
@@ -100,28 +123,3 @@ describe.skipIf(redisUrl() === null).each([{ fastPaths: true }, { fastPaths: fal
       }))
   },
 )
-
-/** How many keys and fields the commands of a piece of work have asked for, by what the server tells of them. */
-async function readFields(client: Awaited<ReturnType<typeof rawClient>>, prefix: string, work: () => Promise<void>) {
-  const { hostname, port } = new URL(redisUrl() ?? '')
-  const monitor = connect(Number(port), hostname)
-  const lines = createInterface({ input: monitor })
-  const seen: string[][] = []
-  try {
-    monitor.write('MONITOR\r\n')
-    await once(lines, 'line')
-    const isOver = new Promise<void>((resolve) => {
-      lines.on('line', (line) => {
-        const args = [...line.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, text]) => text as string)
-        if (args[1]?.startsWith(prefix)) seen.push(args)
-        if (args[1] === `${prefix}end`) resolve()
-      })
-    })
-    await work()
-    await client.get(`${prefix}end`)
-    await isOver
-  } finally {
-    monitor.destroy()
-  }
-  return seen.flatMap((args) => args.slice(2)).length + seen.length
-}

@@ -1,7 +1,8 @@
+import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { silentLogger } from '../../../src/core/logger.ts'
 import { openRedis, openRedisUpkeep } from '../../../src/engines/redis/index.ts'
-import { Bench } from '../../../src/testing/conformance/bench.ts'
+import { Bench, until } from '../../../src/testing/conformance/bench.ts'
 import { ManualClock } from '../../../src/testing/manual-clock.ts'
 import { canStart, ownServices } from '../../services.ts'
 import { freshPrefix, openFresh, rawClient, redisUrl } from '../redis-ground.ts'
@@ -13,6 +14,9 @@ describe('options of a queue in Redis', () => {
     [{ url: 'http://localhost' }, 'write its url as redis://'],
     [{ url: 'redis://localhost?prefix={a}' }, 'prefix must be'],
     [{ url: 'redis://localhost?prefx=a' }, 'did you mean "prefix"'],
+    [{ url: 'redis://localhost?family=4' }, 'unknown parameter "family" in its url; known: prefix, cluster'],
+    [{ url: 'redis://localhost?db=1' }, 'write the number of the database as its path'],
+    [{ client: { isOpen: true, sendCommand: () => {} } as never }, 'client must be a client of the package "ioredis"'],
     [{ url: 'redis://localhost?timeout=1ms' }, 'at least 100ms'],
     [{ url: 'redis://localhost?cluster=yes' }, 'cluster must be true or false'],
     [{ url: 'redis://localhost?cluster=true&sentinel=main' }, 'either cluster or sentinel'],
@@ -21,9 +25,17 @@ describe('options of a queue in Redis', () => {
     await expect(openRedis(options)).rejects.toMatchObject({ code: 'CONFIG_INVALID', message: expect.stringContaining(problem) })
   })
 
+  test.each(['redis:secret@localhost', 'redis:/ada:secret@localhost'])('the password is not told: %s', async (url) => {
+    const message = expect.not.stringContaining('secret')
+    await expect(openRedis({ url })).rejects.toMatchObject({ code: 'CONFIG_INVALID', message })
+  })
+
   test('a server that is not there is told soon', async () => {
-    const opening = openRedis({ url: 'redis://127.0.0.1:1', timeout: '100ms', logger: silentLogger })
-    await expect(opening).rejects.toMatchObject({ code: 'DATABASE_UNREACHABLE' })
+    for (const parameters of ['', '&cluster=true', '&sentinel=main']) {
+      // It would be tried for an hour.
+      const opening = openRedis({ url: `redis://127.0.0.1:1?timeout=1h${parameters}`, logger: silentLogger })
+      await expect(opening).rejects.toMatchObject({ code: 'DATABASE_UNREACHABLE' })
+    }
   })
 })
 
@@ -53,7 +65,7 @@ describe.skipIf(redisUrl() === null)('a database of the server', () => {
   })
 })
 
-describe.skipIf(!canStart('redis'))('a server with a password', { timeout: 60_000 }, () => {
+describe.skipIf(!canStart('redis'))('a server with a password', () => {
   test('denies a wrong one, or none, at once and by name', async () => {
     await using servers = new OwnServers()
     const [port] = (await freePorts(1)) as [number]
@@ -79,6 +91,26 @@ describe.skipIf(redisUrl() === null)('a client of the program', () => {
     expect(await client.call('PING')).toBe('PONG')
   })
 
+  test('may put a prefix before all keys, and other programs with such a client are woken', async () => {
+    const prefix = freshPrefix()
+    const clients = [0, 1].map(() => new Redis(redisUrl() ?? '', { keyPrefix: 'app:', lazyConnect: true }))
+    const [one, other] = await Promise.all(clients.map((client) => openRedis({ client, prefix, logger: silentLogger })))
+    let wakes = 0
+    const watch = one!.watch(() => {
+      wakes++
+    })
+    await until(() => watch.isPush && wakes > 0, 'it listens')
+    const before = wakes
+    await new Bench(other!, new ManualClock()).sendOne()
+    await until(() => wakes > before, 'it is woken')
+    watch.close()
+    await one![Symbol.asyncDispose]()
+    await other![Symbol.asyncDispose]()
+    for (const client of clients) client.disconnect()
+    await using raw = await rawClient()
+    expect(await raw.exists(`app:{${prefix}}:h`)).toBe(1)
+  })
+
   test('a queue with the layout of an earlier build is refused', async () => {
     await using client = await rawClient()
     const prefix = freshPrefix()
@@ -93,7 +125,7 @@ describe.skipIf(redisUrl() === null)('a client of the program', () => {
   })
 })
 
-describe.skipIf(!canStart('redis'))('the settings of a server', { timeout: 60_000 }, () => {
+describe.skipIf(!canStart('redis'))('the settings of a server', () => {
   let services: Awaited<ReturnType<typeof ownServices>>
   beforeAll(async () => {
     services = await ownServices(['redis'], { durable: true })

@@ -6,7 +6,7 @@ import { canStart } from '../../services.ts'
 import { end, freePorts, OwnServers, patientClient } from './own-servers.ts'
 
 describe.skipIf(!canStart('redis'))('a queue behind a Sentinel', () => {
-  test('goes on at the replica when the primary dies, with all that was copied', { timeout: 120_000 }, async () => {
+  test('goes on at the replica when the primary dies, with all that was copied', async () => {
     await using servers = new OwnServers()
     const [first, second, sentinel] = (await freePorts(3)) as [number, number, number]
     const primary = servers.start(first)

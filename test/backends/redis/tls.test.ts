@@ -20,7 +20,7 @@ await jobs.close()
 `
 
 describe.skipIf(!canStart('redis'))('rediss://', () => {
-  test('takes a server whose certificate is trusted, and no other', { timeout: 60_000 }, async () => {
+  test('takes a server whose certificate is trusted, and no other', async () => {
     await using servers = new OwnServers()
     const [plain, port] = (await freePorts(2)) as [number, number]
     const [key, certificate] = [join(servers.folder, 'key.pem'), join(servers.folder, 'certificate.pem')]

@@ -5,7 +5,7 @@ import { freshPrefix } from '../redis-ground.ts'
 
 type Services = Awaited<ReturnType<typeof ownServices>>
 
-describe.skipIf(!canStart('redis'))('a program on Redis that does not close its queue', { timeout: 120_000 }, () => {
+describe.skipIf(!canStart('redis'))('a program on Redis that does not close its queue', () => {
   let services: Services
   beforeAll(async () => {
     services = await ownServices(['redis'])

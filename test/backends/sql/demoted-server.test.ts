@@ -81,7 +81,7 @@ describe('a server that was made to read only, as a primary that failed over', (
     })
     expect(await rightsOn(await openMysqlUpkeep({ url }))).toMatchObject({
       verdict: 'problem',
-      found: 'the server only reads',
+      found: 'the server is read-only',
       advice: expect.stringContaining('SET GLOBAL read_only = OFF;'),
     })
     await admin.query('SET GLOBAL read_only = 0')

@@ -67,7 +67,7 @@ describe.each(engines)('a look at a queue in %s', (engine) => {
     const tables = `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA treadle TO ${login};`
     expect(await rights('other')).toMatchObject({
       verdict: 'problem',
-      found: 'it may not make the schema',
+      found: 'it may not create the schema',
       advice: `An administrator can run: GRANT CREATE ON DATABASE ${name} TO ${login};`,
     })
     expect(await rights('treadle')).toMatchObject({

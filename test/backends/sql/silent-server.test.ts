@@ -1,13 +1,13 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, it } from 'vitest'
 import { treadle } from '../../../src/app/treadle.ts'
 import { loggerInto, until } from '../../world.ts'
 import { SqlGround } from '../sql-ground.ts'
 import { TcpProxy } from './tcp-proxy.ts'
 
 /** Takes connections and says nothing, until it is told to pass them on to a server. */
-class SilentServer {
+class SilentServer implements AsyncDisposable {
   readonly #server = createServer((socket) => this.#take(socket))
   readonly #sockets = new Set<Socket>()
   #target: URL | undefined
@@ -25,7 +25,7 @@ class SilentServer {
     this.#target = new URL(url)
   }
 
-  close(): void {
+  async [Symbol.asyncDispose](): Promise<void> {
     for (const socket of this.#sockets) socket.destroy()
     this.#server.close()
   }
@@ -40,104 +40,97 @@ class SilentServer {
   }
 }
 
-describe.each(['postgres', 'mariadb'] as const)('a server of %s that takes connections and never answers', (engine) => {
-  const ground = new SqlGround(engine)
-  let server: SilentServer
-  beforeAll(() => ground.start())
-  afterEach(() => server.close())
-  afterAll(() => ground.stop())
+// These wait for the ten seconds in which calls are repeated, so they wait side by side.
+describe.concurrent.each(['postgres', 'mariadb'] as const)(
+  'a server of %s that takes connections and never answers',
+  (engine) => {
+    const ground = new SqlGround(engine)
+    beforeAll(() => ground.start())
+    afterAll(() => ground.stop())
 
-  it('cannot be reached, and is not called busy', async () => {
-    server = new SilentServer()
-    await using jobs = treadle(await server.listen(ground.url), { unsigned: true })
-    await expect(jobs.open()).rejects.toMatchObject({ code: 'DATABASE_UNREACHABLE' })
-  })
+    it('cannot be reached, and is not called busy', async ({ expect }) => {
+      await using server = new SilentServer()
+      await using jobs = treadle(await server.listen(ground.url), { unsigned: true })
+      await expect(jobs.open()).rejects.toMatchObject({ code: 'DATABASE_UNREACHABLE' })
+    })
 
-  it('is waited for by who wants to work, until it answers', async () => {
-    server = new SilentServer()
-    const log: string[] = []
-    await using jobs = treadle(await server.listen(ground.url), { unsigned: true, logger: loggerInto(log) })
-    const opening = jobs.open({ wait: new AbortController().signal })
-    await until(() => log.some((line) => line.includes('waiting for it')))
-    server.answerLike(ground.url)
-    expect((await opening).kind).toBe(engine === 'postgres' ? 'postgres' : 'mysql')
-  })
-})
+    it('is waited for by who wants to work, until it answers', async ({ expect }) => {
+      await using server = new SilentServer()
+      const log: string[] = []
+      await using jobs = treadle(await server.listen(ground.url), { unsigned: true, logger: loggerInto(log) })
+      const opening = jobs.open({ wait: new AbortController().signal })
+      await until(() => log.some((line) => line.includes('waiting for it')))
+      server.answerLike(ground.url)
+      expect((await opening).kind).toBe(engine === 'postgres' ? 'postgres' : 'mysql')
+    })
+  },
+)
 
-describe.each(['postgres', 'mariadb'] as const)('a server of %s that falls silent while a program uses it', (engine) => {
-  const ground = new SqlGround(engine)
-  let proxy: TcpProxy
-  let log: string[]
-  beforeAll(() => ground.start())
-  afterAll(() => ground.stop())
-  beforeEach(async () => {
-    log = []
-    proxy = await TcpProxy.before(ground.url)
-  })
-  afterEach(() => proxy[Symbol.asyncDispose]())
+describe.concurrent.each(['postgres', 'mariadb'] as const)(
+  'a server of %s that falls silent while a program uses it',
+  (engine) => {
+    const ground = new SqlGround(engine)
+    beforeAll(() => ground.start())
+    afterAll(() => ground.stop())
 
-  function open() {
-    const url = new URL(proxy.url)
-    url.searchParams.set('queryTimeout', '2s')
-    url.searchParams.set('connections', '2')
-    return treadle(url.href, { unsigned: true, logger: loggerInto(log) })
-  }
+    function open(proxy: TcpProxy, log: string[] = []) {
+      const url = new URL(proxy.url)
+      url.searchParams.set('queryTimeout', '2s')
+      url.searchParams.set('connections', '2')
+      return treadle(url.href, { unsigned: true, logger: loggerInto(log) })
+    }
 
-  it('cannot be reached, also for those who wait for a connection that is stuck, and is of use again when it answers', async () => {
-    await using jobs = open()
-    const store = await jobs.store()
-    await store.counts()
-    proxy.fallSilent()
-    const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => store.counts()))
-    const codes = outcomes.map((outcome) => (outcome.status === 'rejected' ? outcome.reason.code : 'answered'))
-    expect(new Set(codes)).toEqual(new Set(['DATABASE_UNREACHABLE']))
-    proxy.answerAgain()
-    await expect
-      .poll(
-        () =>
-          store.counts().then(
-            () => 'answered',
-            () => 'failed',
-          ),
-        { timeout: 20_000 },
-      )
-      .toBe('answered')
-  })
+    it('cannot be reached, also for those who wait for a connection that is stuck, and is of use again when it answers', async ({
+      expect,
+    }) => {
+      await using proxy = await TcpProxy.before(ground.url)
+      await using jobs = open(proxy)
+      const store = await jobs.store()
+      await store.counts()
+      proxy.fallSilent()
+      const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => store.counts()))
+      const codes = outcomes.map((outcome) => (outcome.status === 'rejected' ? outcome.reason.code : 'answered'))
+      expect(new Set(codes)).toEqual(new Set(['DATABASE_UNREACHABLE']))
+      proxy.answerAgain()
+      await until(() => succeeds(store.counts()))
+    })
 
-  it('fails a dispatch within its time', async () => {
-    await using jobs = open()
-    const job = jobs.define('note', async () => {})
-    await job.dispatch()
-    proxy.fallSilent()
-    await expect(Promise.all([job.dispatch(), job.dispatch()])).rejects.toMatchObject({ code: 'DATABASE_UNREACHABLE' })
-    proxy.answerAgain()
-  })
+    it('fails a dispatch within its time', async ({ expect }) => {
+      await using proxy = await TcpProxy.before(ground.url)
+      await using jobs = open(proxy)
+      const job = jobs.define('note', async () => {})
+      await job.dispatch()
+      proxy.fallSilent()
+      await expect(Promise.all([job.dispatch(), job.dispatch()])).rejects.toMatchObject({ code: 'DATABASE_UNREACHABLE' })
+      proxy.answerAgain()
+    })
 
-  it('is waited for by a worker, which says so and goes on when it answers', async () => {
-    await using jobs = open()
-    const ran: number[] = []
-    const job = jobs.define('note', async (n: number) => void ran.push(n))
-    const stop = new AbortController()
-    const working = jobs.work({ signal: stop.signal, poll: '50ms', signals: false })
-    await job.dispatch(1)
-    await until(() => ran.includes(1))
-    proxy.fallSilent()
-    await until(() => log.some((line) => line.includes('cannot be reached')))
-    // Not later: who has waited until it answers again may find the connections of before still in use.
-    expect(log.filter((line) => line.includes('No connection was free'))).toEqual([])
-    proxy.answerAgain()
-    await expect
-      .poll(
-        () =>
-          job.dispatch(2).then(
-            () => true,
-            () => false,
-          ),
-        { timeout: 30_000 },
-      )
-      .toBe(true)
-    await until(() => ran.includes(2))
-    stop.abort()
-    await working
-  })
-})
+    it('is waited for by a worker, which says so and goes on when it answers', async ({ expect }) => {
+      await using proxy = await TcpProxy.before(ground.url)
+      const log: string[] = []
+      await using jobs = open(proxy, log)
+      const ran: number[] = []
+      const job = jobs.define('note', async (n: number) => void ran.push(n))
+      const stop = new AbortController()
+      const working = jobs.work({ signal: stop.signal, poll: '50ms', signals: false })
+      await job.dispatch(1)
+      await until(() => ran.includes(1))
+      proxy.fallSilent()
+      await until(() => log.some((line) => line.includes('cannot be reached')))
+      // Not later: who has waited until it answers again may find the connections of before still in use.
+      expect(log.filter((line) => line.includes('No connection was free'))).toEqual([])
+      proxy.answerAgain()
+      await until(() => succeeds(job.dispatch(2)))
+      await until(() => ran.includes(2))
+      stop.abort()
+      await working
+    })
+  },
+)
+
+function succeeds(call: Promise<unknown>): Promise<boolean> {
+  return call.then(
+    () => true,
+    () => false,
+  )
+}

@@ -12,7 +12,7 @@ import { TcpProxy } from './tcp-proxy.ts'
 const engines: readonly SqlEngine[] = mysqlUrl() === null ? ['postgres', 'mariadb'] : ['postgres', 'mariadb', 'mysql']
 
 // The server ends the connection by its own clock, a few seconds later.
-describe.each(engines)('a program that stands still in a transaction on %s', { timeout: 60_000 }, (engine) => {
+describe.each(engines)('a program that stands still in a transaction on %s', (engine) => {
   const ground = new SqlGround(engine)
   const clock = new ManualClock()
   let proxy: TcpProxy

@@ -16,6 +16,7 @@ export class TcpProxy implements AsyncDisposable {
   readonly #server: ReturnType<typeof createServer>
   readonly #sockets = new Set<Socket>()
   #fault: { readonly kind: Fault; readonly text: string | RegExp; readonly onMet: () => void } | undefined
+  #target: URL
   #isOpen = true
   #isSilent = false
 
@@ -28,7 +29,8 @@ export class TcpProxy implements AsyncDisposable {
 
   private constructor(server: ReturnType<typeof createServer>, target: URL) {
     this.#server = server
-    server.on('connection', (client) => this.#join(client, target))
+    this.#target = target
+    server.on('connection', (client) => this.#join(client, this.#target))
     const url = new URL(target)
     url.port = String((server.address() as AddressInfo).port)
     this.url = url.href
@@ -39,6 +41,11 @@ export class TcpProxy implements AsyncDisposable {
     return new Promise((resolve) => {
       this.#fault = { kind, text, onMet: resolve }
     })
+  }
+
+  /** Leads connections that are opened from now on to another server, as a name does after a failover. */
+  leadTo(serverUrl: string): void {
+    this.#target = new URL(serverUrl)
   }
 
   /** Breaks all connections. */

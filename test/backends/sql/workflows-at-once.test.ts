@@ -123,6 +123,5 @@ describe('programs that work on the same workflows at the same time', () => {
         await ground.stop()
       }
     },
-    120_000,
   )
 })

@@ -87,3 +87,18 @@ it('groups that come back without a token are held again, and nobody looks at th
   expect(first.nextAt).toBeGreaterThan(bench.clock.now())
   expect(second.nextAt).toBe(first.nextAt)
 })
+
+it('a claim asks again at once where groups without a token came before groups that it has not read', async () => {
+  const { bench } = await contended()
+  const request = { jobs: byGroup({ rate: { limit: 1, perMs: hour } }), limit: 10 }
+  await bench.send({ group: 'a' }, { group: 'b' })
+  await bench.settle(...(await bench.claim(request)).map((lease) => bench.done(lease)))
+  await bench.send({ group: 'a' }, { group: 'b' }, { group: 'c' })
+  const claimed: (string | null)[] = []
+  for (let nextAt: number | null = 0; nextAt !== null && nextAt <= bench.clock.now(); ) {
+    const batch = await bench.lease({ ...request, limit: 1 })
+    claimed.push(...batch.leases.map(({ envelope }) => envelope.group))
+    nextAt = batch.leases.length > 0 ? null : batch.nextAt
+  }
+  expect(claimed).toEqual(['c'])
+})

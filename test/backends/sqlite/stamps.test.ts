@@ -32,6 +32,13 @@ describe('what jobs of one kind have in common', () => {
   const rows = () =>
     query<{ identity: string; stamp: number | null }>(path, 'SELECT identity, stamp FROM treadle_jobs ORDER BY id')
 
+  /** Each connection writes the first that it sends in full. A send that has to wait, on a slow machine, goes by the thread's. */
+  const mostOwn = 2
+
+  /** The ends that they have if those without an identity of their own do not run. */
+  const statesByStamp = () => rows().map(({ stamp }) => (stamp === null ? 'succeeded' : 'dead'))
+  const statesOf = (runs: readonly Run[]) => Promise.all(runs.map((run) => run.state()))
+
   /** One after the other, so that each is sent on its own. */
   async function dispatch(count: number): Promise<Run[]> {
     const sent: Run[] = []
@@ -42,10 +49,11 @@ describe('what jobs of one kind have in common', () => {
   test('is written once, from the second of them on', async () => {
     await dispatch(4)
     expect(stamps()).toEqual([{ stamp: 1, text: expect.stringContaining('"greet"') }])
-    expect(rows()).toEqual([
-      { identity: expect.stringContaining('"greet"'), stamp: null },
-      ...new Array(3).fill({ identity: '', stamp: 1 }),
-    ])
+    const own = rows().filter(({ stamp }) => stamp === null)
+    expect(own).toEqual(own.map(() => ({ identity: expect.stringContaining('"greet"'), stamp: null })))
+    expect([1, mostOwn]).toContain(own.length)
+    const others = rows().filter(({ stamp }) => stamp !== null)
+    expect(others).toEqual(new Array(4 - own.length).fill({ identity: '', stamp: 1 }))
     expect(faultsOf(path)).toEqual([])
   })
 
@@ -74,19 +82,26 @@ describe('what jobs of one kind have in common', () => {
   })
 
   test('cannot be changed behind the signature: such jobs do not run', async () => {
-    const [first, second] = await dispatch(2)
+    const sent = await dispatch(mostOwn + 1)
+    const expected = statesByStamp()
     execute(path, `UPDATE treadle_stamps SET text = replace(text, '"greet"', '"steal"')`)
     await jobs.run()
-    expect(seen).toEqual([{ number: 1 }])
-    expect(await first!.state()).toBe('succeeded')
-    expect(await second!.state()).toBe('dead')
+    expect(seen).toEqual(
+      Array.from(
+        expected.filter((state) => state === 'succeeded'),
+        (_, index) => ({ number: index + 1 }),
+      ),
+    )
+    expect(await statesOf(sent)).toEqual(expected)
+    expect(expected).toContain('dead')
   })
 
   test('that is gone costs its own jobs, and no others', async () => {
-    const [first, second] = await dispatch(2)
+    const sent = await dispatch(mostOwn + 1)
+    const expected = statesByStamp()
     execute(path, 'DELETE FROM treadle_stamps')
     await jobs.run()
-    expect(await first!.state()).toBe('succeeded')
-    expect(await second!.state()).toBe('dead')
+    expect(await statesOf(sent)).toEqual(expected)
+    expect(expected).toContain('dead')
   })
 })

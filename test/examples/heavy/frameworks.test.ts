@@ -1,4 +1,4 @@
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { Example, freePort, PackedPackage } from '../example.ts'
@@ -42,6 +42,32 @@ describe('the example for', () => {
     expect(await example.treadle('run')).toContain('Welcome, ada@example.com!')
   })
 
+  test('Nuxt builds a server that dispatches and shows the dashboard where only its output was copied to', async ({ skip }) => {
+    const example = installed('nuxt', skip)
+    await example.run(process.execPath, ['node_modules/nuxt/bin/nuxt.mjs', 'build'])
+    const copy = join(example.folder, 'deployed')
+    cpSync(join(example.folder, '.output'), copy, { recursive: true })
+    const port = await freePort()
+    const queue = { TREADLE_URL: `sqlite:${join(example.folder, 'treadle.db')}` }
+    const server = await example.start([join(copy, 'server/index.mjs')], 'Listening', {
+      ...queue,
+      PORT: String(port),
+      HOST: '127.0.0.1',
+    })
+    const origin = `http://127.0.0.1:${port}`
+    expect(await signUp(origin, '/api/signup'), server.output()).toBe(202)
+    for (const page of ['/admin/jobs', '/admin/jobs/schedules']) {
+      const shown = await fetch(`${origin}${page}`)
+      // Its authorize() refuses everyone in production.
+      expect([shown.status, await shown.text()]).toEqual([401, expect.stringContaining('data-base="/admin/jobs"')])
+    }
+    const script = /src="([^"]+)"/.exec(await (await fetch(`${origin}/admin/jobs`)).text())?.[1]
+    expect((await fetch(`${origin}${script}`)).status).toBe(200)
+    expect((await fetch(`${origin}/admin/jobs/-/jobs`)).status).toBe(401)
+    await server.stop()
+    expect(await example.treadle('run')).toContain('Welcome, ada@example.com!')
+  })
+
   test('Next.js builds with a job file that a route and a page import, dispatches in both, and a worker runs the jobs', async ({
     skip,
   }) => {
@@ -57,7 +83,7 @@ describe('the example for', () => {
     form.set('email', 'grace@example.com')
     expect((await fetch(origin, { method: 'POST', body: form })).status, server.output()).toBe(200)
     const dashboard = await fetch(`${origin}/admin/jobs/`)
-    expect([dashboard.status, await dashboard.text()]).toEqual([200, expect.stringContaining('data-base="/admin/jobs"')])
+    expect([dashboard.status, await dashboard.text()]).toEqual([401, expect.stringContaining('data-base="/admin/jobs"')])
     await server.stop()
     const output = await example.treadle('run')
     expect(output).toContain('Welcome, ada@example.com!')
@@ -83,10 +109,10 @@ describe('the example for', () => {
 
 const next = 'node_modules/next/dist/bin/next'
 
-async function signUp(origin: string): Promise<number> {
+async function signUp(origin: string, path = '/api/welcome'): Promise<number> {
   const headers = { 'content-type': 'application/json' }
   const body = '{"email":"ada@example.com"}'
-  const answer = await fetch(`${origin}/api/welcome`, { method: 'POST', headers, body })
+  const answer = await fetch(`${origin}${path}`, { method: 'POST', headers, body })
   await answer.arrayBuffer()
   return answer.status
 }

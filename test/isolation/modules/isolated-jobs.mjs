@@ -9,6 +9,12 @@ export function defineJobs(jobs, kind, options = {}) {
   const from = import.meta.url
   const define = (name, handler) => jobs.define(`${kind} ${name}`, handler).isolate(kind, { grace: '50ms', ...options, from })
   const doubles = define('doubles', (n) => n * 2)
+  class Halves {
+    handle(n) {
+      return n / 2
+    }
+  }
+  define('halves', Halves)
   return {
     where: define('where', () => ({ pid: process.pid, threadId })),
     spinsOnce: define('spins once', (_, { attempt }) => {
@@ -59,6 +65,12 @@ export function defineJobs(jobs, kind, options = {}) {
       const { id, job, created } = child
       const before = await child.state()
       return { id, job, created, before, isCancelled: await child.cancel(), after: await child.state(), refused }
+    }),
+    forgetsItsChild: define('forgets its child', (length, ctx) => void ctx.dispatchChild(doubles, '1'.repeat(length))),
+    namesItsChild: define('names its child', async (_, ctx) => {
+      const { job } = await ctx.dispatchChild(Halves, 4, { delay: '1h', key: 'half' })
+      const refused = await ctx.dispatchChild(doubles.toDefinition().withQueue('other'), 4).catch((error) => error)
+      return { job, code: refused.code, message: refused.message }
     }),
     looksBack: define('looks back', async (_, ctx) =>
       (await ctx.dependencies()).map(({ job, state, result }) => ({ job, state, result })),

@@ -9,7 +9,7 @@ export class DatabaseSync extends real.DatabaseSync {
 
   prepare(sql) {
     const statement = super.prepare(sql)
-    if (!/^\s*INSERT INTO treadle_jobs\b/i.test(sql)) return statement
+    if (!/^\s*INSERT( OR FAIL)? INTO treadle_jobs\b/i.test(sql)) return statement
     const watched = (target, name) => {
       if (typeof target[name] !== 'function') return target[name]
       return (...values) => {

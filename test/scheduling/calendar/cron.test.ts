@@ -134,7 +134,7 @@ describe('an expression that is refused', () => {
   })
 
   test.each([
-    ['@reboot', 'names no time'],
+    ['@reboot', 'is not a time'],
     ['@fortnightly', 'not a name that is known'],
   ])('is no name of a time: %s', (expression, why) => {
     const error = refusalOf(() => parseCron(expression, 'UTC'))

@@ -156,10 +156,10 @@ describe('windows', () => {
 
   test('that leave only few times are warned of', () => {
     expect(warningsOf('0 0,12,20 * * *', 'UTC', { windows: office })).toEqual([
-      'Only 12:00 lies within the times of day that are allowed, the others are left out. If that is meant, name it alone; else allow more',
+      'Only 12:00 lies within the allowed times of day, the others are left out. If that is intended, name only it; otherwise allow more',
     ])
     expect(warningsOf('0 0,9,12,20 * * *', 'UTC', { windows: office })).toEqual([
-      'Only 09:00 and 12:00 lie within the times of day that are allowed, the others are left out. If that is meant, name them alone; else allow more',
+      'Only 09:00 and 12:00 lie within the allowed times of day, the others are left out. If that is intended, name only them; otherwise allow more',
     ])
   })
 
@@ -172,16 +172,16 @@ describe('windows', () => {
 
 describe('zones', () => {
   test.each([
-    ['EST', 'EST never has daylight saving time. For the time of a place name it, such as America/New_York'],
-    ['mst', 'mst never has daylight saving time. For the time of a place name it, such as America/Denver'],
-    ['HST', 'HST never has daylight saving time. For the time of a place name it, such as Pacific/Honolulu'],
+    ['EST', 'EST never has daylight saving time. For the local time of a place use its zone, such as America/New_York'],
+    ['mst', 'mst never has daylight saving time. For the local time of a place use its zone, such as America/Denver'],
+    ['HST', 'HST never has daylight saving time. For the local time of a place use its zone, such as Pacific/Honolulu'],
     [
       'Etc/GMT+5',
-      'Etc/GMT+5 is 5 hours behind UTC: in these names the sign is turned round, and there is no daylight saving time. For the time of a place name it, such as Europe/Paris',
+      'Etc/GMT+5 is 5 hours behind UTC: in these names the sign is inverted, and there is no daylight saving time. For the local time of a place use its zone, such as Europe/Paris',
     ],
     [
       'Etc/GMT-1',
-      'Etc/GMT-1 is 1 hour ahead of UTC: in these names the sign is turned round, and there is no daylight saving time. For the time of a place name it, such as Europe/Paris',
+      'Etc/GMT-1 is 1 hour ahead of UTC: in these names the sign is inverted, and there is no daylight saving time. For the local time of a place use its zone, such as Europe/Paris',
     ],
   ])('that are no place are warned of: %s', (timezone, warning) => {
     expect(warningsOf('0 12 * * *', timezone)).toEqual([warning])
@@ -193,7 +193,7 @@ describe('zones', () => {
 })
 
 describe('X13: times at which the clock changes', () => {
-  const advice = 'Where that matters choose another time of day, or UTC'
+  const advice = 'Where that matters, choose another time of day, or UTC'
   const spring = 'On some days, such as 2027-03-28, the clock goes from 02:00 to 03:00 and skips'
   const autumn = 'On some days, such as 2027-10-31, the clock goes back from 03:00 to 02:00 and shows'
 
@@ -258,13 +258,13 @@ describe('the end and the beginning', () => {
 
   test('years that end are warned of', () => {
     expect(warningsOf('0 0 * * *', 'Europe/Paris', { year: '2027-2028' })).toEqual([
-      'The years that are given end: the last run is at 2028-12-31 00:00:00 +01:00. Leave the year out to go on',
+      'The schedule ends with its last year: the last run is at 2028-12-31 00:00:00 +01:00. Omit the year to continue',
     ])
   })
 
   test('years that have ended are warned of', () => {
     expect(warningsOf('0 0 1 * *', 'UTC', { year: '2020' })).toEqual([
-      'The years that are given end: the last run was at 2020-12-01 00:00:00 +00:00. Leave the year out to go on',
+      'The schedule ends with its last year: the last run was at 2020-12-01 00:00:00 +00:00. Omit the year to continue',
     ])
   })
 
@@ -281,7 +281,7 @@ describe('a repeat', () => {
     ['FINISHED, START OF DAY, +1 MONTH'],
   ])('%s may come into a month that it does not mean (X36)', (text) => {
     expect(parseRepeat(text).explain().warnings).toEqual([
-      'A day that a month lacks counts on into the next one: a month after 31 January is 3 March, or 2 March in a leap year. To stay in the month, go to its start first: START OF MONTH, +1 MONTH',
+      'A day that a month does not have falls into the next month: a month after 31 January is 3 March, or 2 March in a leap year. To stay in the month, go to its start first: START OF MONTH, +1 MONTH',
     ])
   })
 

@@ -15,6 +15,7 @@ describe('a frequency', () => {
     ['everyXSeconds', words().everyXSeconds(12), '*/12 * * * * *'],
     ['everyXSeconds of one', words().everyXSeconds(1), '* * * * * *'],
     ['everyMinute', words().everyMinute(), '0 * * * * *'],
+    ['everyMinute of null, the default', words().everyMinute(null), '0 * * * * *'],
     ['everyMinute with a number', words().everyMinute(5), '0 */5 * * * *'],
     ['everyTwoMinutes', words().everyTwoMinutes(), '0 */2 * * * *'],
     ['everyThreeMinutes', words().everyThreeMinutes(), '0 */3 * * * *'],

@@ -80,7 +80,7 @@ describe('a wrong object is refused at the call', () => {
     ['null', { minutes: null }, 'invalid minute, ""'],
     ['an object in an object', { minutes: {} }, 'invalid minute'],
     ['the day of the month twice', { day: 1, mday: 1 }, 'day and mday are two words for the day of the month: keep one of them'],
-    ['X25: nothing', {}, 'the object says nothing: give it one of seconds, minutes, hours, day, mday, wday, mon, year'],
+    ['X25: nothing', {}, 'the object is empty: give it at least one of seconds, minutes, hours, day, mday, wday, mon, year'],
     ['a list of objects', [{ minutes: 1 }], 'schedule(): it takes an object such as'],
     ['a number', 5, 'got 5'],
     ['null itself', null, 'got null'],

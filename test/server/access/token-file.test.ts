@@ -17,8 +17,8 @@ describe('a file of tokens', () => {
     ['owner a-secret-text', 'line 1 must begin with a role, one of read, work, operate, admin'],
     ['read', 'line 1 must be a string of at least 8 characters'],
     ['read short', 'line 1 must be a string of at least 8 characters'],
-    ['\nwork a-secret-text mail', 'line 2 may only say queues=… and jobs=… behind its secret'],
-    ['work a-secret-text queues=', 'line 1 has queues that are no list of names'],
+    ['\nwork a-secret-text mail', 'line 2 may only contain queues=… and jobs=… after its secret'],
+    ['work a-secret-text queues=', 'line 1 has queues that are not a list of names'],
     ['work a-secret-text jobs=a jobs=b', 'line 1 says jobs= twice'],
   ])('%j is refused without telling a secret', (text, problem) => {
     expect(() => parseTokenFile(text, 'tokens')).toThrow(problem)

@@ -87,6 +87,63 @@ describe('Query', () => {
     expect(read.length).toBeLessThanOrEqual(10)
   })
 
+  test('shows each column and each value as SQLite does', async () => {
+    const { client, ask } = await served()
+    await create(client, [{ name: 'a' }, { name: 'b', data: { n: 1 } }])
+    for (const [query, body] of [
+      ['SELECT jobID, jobID, name AS jobID FROM jobs WHERE jobID = 2;', 'jobID|jobID|jobID\n2|2|b\n'],
+      ['SELECT a.name, b.name FROM jobs a JOIN jobs b ON a.jobID < b.jobID;', 'name|name\na|b\n'],
+      ['SELECT avg(priority), 2.5, 1e15, 1e999, -0.00001, 1.0 / 3 FROM jobs LIMIT 1;', null],
+      ['SELECT 9223372036854775807 AS n, NULL AS missing;', 'n|missing\n9223372036854775807|\n'],
+      ["SELECT CAST('ü' AS BLOB) AS b;", 'b\nü\n'],
+      ['/* a; comment */ SELECT 1 AS n;', 'n\n1\n'],
+      ["SELECT ';' AS n; SELECT 2;", 'n\n;\n'],
+    ] as const) {
+      const answer = await ask(query)
+      const [, row] = answer.body.split('\n')
+      if (body === null) expect(row).toBe('500.0|2.5|1.0e+15|Inf|-1.0e-05|0.333333333333333')
+      else expect([query, answer]).toEqual([query, { status: '200 OK', body }])
+    }
+  })
+
+  test('is refused as a whole if any of its statements writes', async () => {
+    const { client, ask } = await served()
+    await create(client, [{ name: 'a' }])
+    for (const query of [
+      'DELETE FROM jobs;',
+      'SELECT 1; DELETE FROM jobs;',
+      "SELECT '--'; /* ; */ UPDATE jobs SET name = 'b' WHERE jobID = 1;",
+      '-- SELECT;',
+      ';',
+      'PRAGMA query_only = OFF;',
+      'WITH t AS (SELECT 1) DELETE FROM jobs;',
+      `${'['.repeat(500_000)}${"'".repeat(500_001)};`,
+    ]) {
+      const { status, body } = await ask(query)
+      expect([query, status, body]).toEqual([query, '402 Bad query', expect.stringMatching(/only SELECT is allowed|readonly/)])
+    }
+    expect((await ask('SELECT count(*) AS n FROM jobs;')).body).toBe('n\n1\n')
+  })
+
+  test('writes its rows as the flags of the command-line shell of SQLite ask', async () => {
+    const { client } = await served()
+    await create(client, [{ name: 'a "b", c' }, { name: '12' }])
+    const asked = async (headers: object) => {
+      client.send(requestText('Query', { query: 'SELECT jobID, name FROM jobs;', ...headers }))
+      const reply = await client.reply()
+      return reply.slice(reply.indexOf('\r\n\r\n') + 4)
+    }
+    expect(await asked({})).toBe('jobID|name\n1|a "b", c\n2|12\n')
+    expect(await asked({ SQLiteArgs: '-json' })).toBe('[{"jobID":1,"name":"a \\"b\\", c"},{"jobID":2,"name":12}]\n')
+    expect(await asked({ ReadDBFlags: '-csv -noheader' })).toBe('1,"a ""b"", c"\n2,12\n')
+    expect(await asked({ ReadDBFlags: '-noheader' })).toBe('1|a "b", c\n2|12\n')
+    const columns = "SELECT 1 AS number, 'two' || char(10) || 'lines' AS text, 'é' AS e;"
+    const lines = ['number  text   e', '------  -----  -', '1       two    é', '        lines   ', '']
+    expect(await asked({ query: columns, SQLiteArgs: '-column' })).toBe(lines.join('\n'))
+    expect(await asked({ query: columns, SQLiteArgs: '-column -noheader' })).toBe(lines.slice(2).join('\n'))
+    expect(await asked({ ReadDBFlags: '-table' })).toMatch('the flag -table is not one of -json, ')
+  })
+
   test('is refused where the jobs that it reads have too many bytes, and says how to narrow it', async () => {
     const { client, ask, read } = await served()
     const large = 'x'.repeat(500_000)

@@ -32,6 +32,9 @@ describe('a reply', () => {
     ['ping', '200 OK'],
     ['CreateJob / HTTP/1.1', '402 Missing name'],
     ['Nonsense', '430 Unrecognized command'],
+    ['Ping twice', '430 Unrecognized command'],
+    ['Status / HTTP/1.1', '430 Unrecognized command'],
+    ['ClearCrashedBedrockJobs / HTTP/1.1', '430 Unrecognized command'],
     ['POST /CreateJob HTTP/1.1', '430 Unrecognized command'],
     ['GET / HTTP/1.1', '430 Unrecognized command'],
   ])('to %s is %s', async (verb, status) => {
@@ -80,6 +83,7 @@ describe('a server', () => {
 
   test.each([
     [{ host: '0.0.0.0' }, /needs a token/],
+    [{ host: null }, /host must be an address or a name/],
     [{ port: 70_000 }, /port must be/],
     [{ port: null, httpPort: null }, /nothing to listen on/],
     [{ lease: '1ms' }, /lease must be/],

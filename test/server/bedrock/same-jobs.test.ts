@@ -104,7 +104,9 @@ describe('a repeat that leads out of the years', () => {
     await status('GetJob', { name: 'a' })
     expect(await status('FinishJob', { jobID: 1 })).toBe('200 OK')
     expect(await status('QueryJob', { jobID: 1 })).toBe('404 No job with this jobID')
-    expect(log).toContainEqual(expect.stringMatching(/^warn "a" .* is not done again, for its repeat .* leads out of the years/))
+    expect(log).toContainEqual(
+      expect.stringMatching(/^warn "a" .* does not repeat, because its repeat .* leads out of the years/),
+    )
   })
 
   test('ends the job that a worker of the program has done', async () => {
@@ -115,7 +117,7 @@ describe('a repeat that leads out of the years', () => {
     await jobs.run()
     const [id] = await backend.store.numbers!.find([1])
     expect(await backend.store.get(id as string)).toMatchObject({ state: 'succeeded', result: '"done"' })
-    expect(log).toContainEqual(expect.stringMatching(/^warn "a" .* is not done again/))
+    expect(log).toContainEqual(expect.stringMatching(/^warn "a" .* does not repeat/))
   })
 })
 

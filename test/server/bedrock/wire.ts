@@ -6,7 +6,7 @@ import { type BedrockListener, type BedrockListenerOptions, listenBedrock } from
 import type { BedrockReply } from '../../../src/server/bedrock/wire/reply.ts'
 import type { BedrockRequest } from '../../../src/server/bedrock/wire/request.ts'
 import { ManualClock } from '../../../src/testing/manual-clock.ts'
-import { loggerInto, until } from '../../world.ts'
+import { loggerInto, nextLook, until } from '../../world.ts'
 
 export interface Ground {
   readonly listener: BedrockListener
@@ -93,11 +93,11 @@ export async function wireClient(port: number): Promise<WireClient> {
   }
   const replies = async (count: number): Promise<readonly string[]> => {
     const found: string[] = []
-    while (found.length < count) {
+    for (let looks = 0; found.length < count; looks++) {
       const next = takeReply()
       if (next !== undefined) found.push(next)
       else if (isClosed) throw new Error(`The connection ended after ${found.length} of ${count} replies`)
-      else await new Promise((resolve) => setImmediate(resolve))
+      else await nextLook(looks)
     }
     return found
   }

@@ -20,6 +20,11 @@ describe('without a token', () => {
     '[::2]',
     'a b',
     'localhost@evil.example',
+    'evil.example@localhost',
+    'localhost#.evil.example',
+    'localhost/.evil.example',
+    'localhost?.evil.example',
+    'localhost\\.evil.example',
   ])('a name that leads here is not answered: %s', async (host) => {
     const { problem } = await serving()
     expect(await problem('GET', '/jobs', { headers: { host } })).toMatchObject({

@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { treadleClient } from '../../../src/client/browser.ts'
+import { TreadleError } from '../../../src/core/errors.ts'
+import { until } from '../../world.ts'
 import { serving } from './serving.ts'
 
 const tokens = [
@@ -53,6 +56,28 @@ describe('a limited token is not told of the jobs of others', () => {
     expect((await ask('POST', `/jobs/${second.id}/retry`, limited)).text).not.toContain(first.id)
   })
 
+  test('that its jobs created, and failed of', async () => {
+    const { ask, jobs } = await serving({ tokens })
+    const hidden = jobs.define('payroll', async () => {
+      throw new Error('salary of ada')
+    })
+    let child = ''
+    const parent = await jobs
+      .define('mail/parent', async (_: unknown, ctx) => {
+        child = (await ctx.dispatchChild(hidden)).id
+      })
+      .dispatch()
+    await jobs.run()
+    const told = async (who: typeof admin) => (await ask('GET', `/jobs/${parent.id}`, who)).text
+    const everything = await told(admin)
+    const text = await told(limited)
+    for (const secret of ['payroll', child, 'salary']) {
+      expect(everything).toContain(secret)
+      expect(text).not.toContain(secret)
+    }
+    expect(text).toContain('It ended because of a job that this token may not see')
+  })
+
   test('by a filter that would find their errors', async () => {
     const { ask, jobs, second } = await chain()
     await jobs.run()
@@ -78,6 +103,38 @@ describe('a limited token is not told of the jobs of others', () => {
     expect((await ask('GET', `/jobs/${made}`, admin)).body).toMatchObject({ parent: parent.id, root: parent.id })
     expect((await ask('GET', `/jobs/${made}`, limited)).body).toMatchObject({ parent: null, root: null })
     expect((await ask('GET', '/jobs', limited)).text).not.toContain(parent.id)
+  })
+
+  test('by the events of its jobs', async () => {
+    const { backend, jobs, first, url } = await chain()
+    const told = (secret: string, types: string) => treadleClient({ url, token: secret }).events({ types, include: ['meta'] })
+    const [all, own] = [told('of everything', 'job:dead'), told('of mail alone', 'job:dead,job:failed')]
+    const texts = [all.next(), own.next()]
+    await until(async () => JSON.parse((await backend.store.events?.wanted())?.[0] ?? '[]').length === 2)
+    jobs.define('mail/forged', async () => {
+      throw new TreadleError('RESULT_FORGED', `The result of job ${first.id} ("payroll") was changed`)
+    })
+    await jobs.dispatch('mail/forged', {}, { meta: { bedrock: { parent: first.id } } })
+    await jobs.run()
+    const [everything, seen] = (await Promise.all(texts)).map(({ value }) => JSON.stringify(value))
+    for (const secret of ['payroll', first.id]) expect(everything).toContain(secret)
+    for (const secret of ['payroll', first.id]) expect(seen).not.toContain(secret)
+    expect(seen).toContain('It ended because of a job that this token may not see')
+    await Promise.all([all.return(), own.return()])
+  })
+
+  test('nor of their workers, when its jobs find none', async () => {
+    const { ask, jobs } = await serving({ tokens: [...tokens, { role: 'read', secret: 'of the post', queues: ['post'] }] })
+    const letter = await jobs
+      .define('letter', async () => {})
+      .queue('post')
+      .dispatch()
+    const working = jobs.work({ queues: ['payroll'] })
+    const reasons = async (who: typeof admin) => (await ask('GET', `/jobs/${letter.id}/why`, who)).text
+    await until(async () => (await reasons(admin)).includes('the only running worker'))
+    expect(await reasons(as('of the post'))).toContain('no worker is running')
+    await jobs.stop()
+    await working
   })
 
   test('while it still is told why its own jobs failed, and of those that they waited for', async () => {

@@ -198,7 +198,7 @@ describe('ending an attempt', () => {
     expect(await client.leases.settleMany(ended)).toEqual(['done', 'done'])
     const states = await Promise.all(leases.map(async ({ id }) => (await client.jobs.get(id)).state))
     expect(states).toEqual(['succeeded', 'succeeded'])
-    expect(log).toContainEqual(expect.stringMatching(/^warn "a" .* is not done again/))
+    expect(log).toContainEqual(expect.stringMatching(/^warn "a" .* does not repeat/))
   })
 
   test('is refused when the lease is lost, with a problem of its own', async () => {

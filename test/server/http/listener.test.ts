@@ -34,6 +34,15 @@ test('a port that another program has is refused', async () => {
   await expect(listenHttp({ host: '127.0.0.1', port, api, logger })).rejects.toMatchObject({ code: 'LISTEN_FAILED' })
 })
 
+test('what is no HTTP is told so as a problem', async () => {
+  const { port } = await listening()
+  const socket = connect(port, '127.0.0.1')
+  socket.write('NONSENSE / HTTP/1.1\r\nHost: localhost\r\n\r\n')
+  let received = ''
+  for await (const piece of socket) received += String(piece)
+  expect(received).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n[\s\S]*\r\n\r\n{"type":"urn:treadle:problem:invalid-request",/)
+})
+
 test('a listener that is stopped ends all waiting, and may be stopped twice', async () => {
   const { client, api, listener } = await listening()
   const taking = client.leases.take({ jobs: ['a'], wait: '20s' })

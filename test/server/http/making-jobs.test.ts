@@ -109,7 +109,7 @@ describe('making a job', () => {
   test.each([
     ['a delay and a time', { job: 'x', delay: 1, at: '2030-01-01T00:00:00Z' }, 'give either delay or at'],
     ['a day that does not exist', { job: 'x', at: '2030-02-30T00:00:00Z' }, '/at must be a valid Date'],
-    ['a name with a control character', { job: 'a\u0000b' }, 'control characters'],
+    ['a name with a control character', { job: 'a\u0001b' }, 'control characters'],
     ['a repeat that is none', { job: 'x', repeat: 'sometimes' }, 'repeat'],
     ['a repeat that stands still', { job: 'x', repeat: 'FINISHED, START OF DAY' }, 'would not lead into the future'],
     ['a repeat without a next time', { job: 'x', repeat: `FINISHED${', +999 YEARS'.repeat(9)}` }, 'years 0 to 9999'],
@@ -198,6 +198,14 @@ describe('an Idempotency-Key', () => {
     const { problem } = await serving()
     const refused = await problem('POST', '/jobs', { json: { ...json, unique: { key: 'x' } }, headers })
     expect(refused).toMatchObject({ status: 400, errors: [{ pointer: '/unique' }] })
+  })
+
+  test('does not replace a meta of the same place', async () => {
+    const { ask, problem } = await serving()
+    const own = { ...json, meta: { http: { method: 'POST' } } }
+    expect(await problem('POST', '/jobs', { json: own, headers })).toMatchObject({ errors: [{ pointer: '/meta/http' }] })
+    const { body } = await ask('POST', '/jobs', { json: own })
+    expect((await ask('GET', `/jobs/${(body as { id: string }).id}`)).body).toMatchObject({ meta: own.meta })
   })
 
   test('must not be empty, nor endless', async () => {

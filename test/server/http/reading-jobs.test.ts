@@ -78,7 +78,7 @@ describe('a job', () => {
 
   test('that is not there is 404, whatever its id looks like', async () => {
     const { problem } = await serving()
-    for (const id of ['nobody', '%00', 'a%2Fb', '019b76da-a800-77d4-8e78-67d0d8d5d690', encodeURIComponent("' OR 1=1 --")]) {
+    for (const id of ['nobody', '%01', 'a%2Fb', '019b76da-a800-77d4-8e78-67d0d8d5d690', encodeURIComponent("' OR 1=1 --")]) {
       expect(await problem('GET', `/jobs/${id}`)).toMatchObject({ status: 404, type: 'urn:treadle:problem:job-not-found' })
       expect(await problem('GET', `/jobs/${id}/why`)).toMatchObject({ status: 404, type: 'urn:treadle:problem:job-not-found' })
     }

@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import type { Operation } from '../../../src/client/api/operation.ts'
+import { operations } from '../../../src/client/api/operations.ts'
+import type { Problem } from '../../../src/client/api/problem.ts'
 import { until } from '../../world.ts'
-import { serving } from './serving.ts'
+import { type Given, serving } from './serving.ts'
 
 describe('an address', () => {
   test('where nothing is, is 404', async () => {
@@ -16,6 +19,26 @@ describe('an address', () => {
     client.send('GET http://localhost/api/v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n')
     await until(() => client.received.includes('"alive"'))
     expect(client.received).toMatch(/^HTTP\/1\.1 200 OK/)
+  })
+
+  test('with text that no database can search for is refused, as is such an owner', async () => {
+    const { problem } = await serving()
+    const refused: string[] = []
+    const inMemory: readonly string[] = ['streamEvents']
+    for (const [name, { method, path, query, body }] of Object.entries<Operation>(operations)) {
+      const given: Given = body === undefined ? {} : { json: {} }
+      const texts = Object.entries(query?.properties ?? {}).filter(([, { type }]) => type === 'string')
+      const asked = texts.map(([parameter]) => `${path.replace(/\{\w+\}/, 'x')}?${parameter}=%00`)
+      const paths = path.includes('{') ? [path.replace(/\{\w+\}/, 'a%00'), ...asked] : asked
+      if (inMemory.includes(name)) continue
+      for (const each of paths) refused.push(`${method} ${each} ${(await problem(method, each, given)).status}`)
+    }
+    expect(refused.length).toBeGreaterThan(30)
+    expect(refused.filter((each) => !each.endsWith(' 400'))).toEqual([])
+    const nobody = { jobs: ['a'], owner: '\0' }
+    expect(await problem('POST', '/leases', { json: nobody })).toMatchObject({
+      errors: [{ pointer: '/owner', detail: 'must not contain the character U+0000, got "\\u0000"' }],
+    })
   })
 
   test('tells which methods it knows', async () => {
@@ -143,7 +166,8 @@ describe('a broken client', () => {
     const slow = await raw()
     slow.send('POST /api/v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{')
     await slow.closed()
-    expect(slow.received).toMatch(/^HTTP\/1\.1 408 /)
+    expect(slow.received).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/)
+    expect(problemIn(slow.received)).toMatchObject({ type: 'urn:treadle:problem:request-timeout', status: 408 })
   })
 
   test('that sends no HTTP is sent away', async () => {
@@ -152,6 +176,7 @@ describe('a broken client', () => {
     stranger.send('CreateJob\r\nname: a\r\n\r\n')
     await stranger.closed()
     expect(stranger.received).toMatch(/^HTTP\/1\.1 400 /)
+    expect(problemIn(stranger.received).detail).toMatch(/^This is not an HTTP request that can be read: ./)
   })
 
   test('that sends endless headers is sent away', async () => {
@@ -160,6 +185,16 @@ describe('a broken client', () => {
     stranger.send(`GET /api/v1/jobs HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(2_000)}\r\n\r\n`)
     await stranger.closed()
     expect(stranger.received).toMatch(/^HTTP\/1\.1 431 /)
+    expect(problemIn(stranger.received)).toMatchObject({ type: 'urn:treadle:problem:headers-too-large', status: 431 })
+  })
+
+  test('that names no host is told', async () => {
+    const { raw } = await serving()
+    const stranger = await raw()
+    stranger.send('GET /api/v1/health HTTP/1.1\r\nConnection: close\r\n\r\n')
+    await stranger.closed()
+    expect(stranger.received).toMatch(/^HTTP\/1\.1 400 /)
+    expect(problemIn(stranger.received).detail).toBe('The header Host is missing, which HTTP/1.1 requires')
   })
 })
 
@@ -169,3 +204,9 @@ test.each<[string, object]>([
 ])('limits that make no sense are refused: %s', async (message, limits) => {
   await expect(serving({ limits })).rejects.toThrow(message)
 })
+
+function problemIn(received: string): Problem {
+  const [head = '', body = ''] = received.split('\r\n\r\n')
+  expect(head).toMatch(/^content-type: application\/problem\+json$/im)
+  return JSON.parse(body) as Problem
+}

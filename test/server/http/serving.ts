@@ -9,6 +9,7 @@ import type { WholeBackend } from '../../../src/queue/contract/contract.ts'
 import { Access } from '../../../src/server/access/access.ts'
 import type { ServerToken } from '../../../src/server/access/server-token.ts'
 import { type HttpApi, type HttpApiOptions, httpApi } from '../../../src/server/http/api.ts'
+import { refuseUnparsed } from '../../../src/server/http/unparsed.ts'
 import { JobService } from '../../../src/server/jobs/job-service.ts'
 import type { ManualClock } from '../../../src/testing/manual-clock.ts'
 import { type World, world, worldOn } from '../../world.ts'
@@ -70,6 +71,7 @@ export async function serving({
   const api = httpApi({ jobs: inside.jobs, service, access, logger, ...rest })
   const server = createServer(api.serverOptions, api.listener)
     .setTimeout(api.idleTimeoutMs)
+    .on('clientError', refuseUnparsed)
     .on('connection', api.onConnection)
     .listen(0, '127.0.0.1')
   await once(server, 'listening')

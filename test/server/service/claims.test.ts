@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
+import { TreadleError } from '../../../src/core/errors.ts'
 import type { KeyPattern } from '../../../src/queue/claiming/key-pattern.ts'
 import type { LeaseRequest, Settlement } from '../../../src/queue/contract/contract.ts'
 import { ClaimLimits } from '../../../src/server/jobs/claiming/claim-limits.ts'
@@ -55,6 +56,22 @@ test('everybody who does not wait is answered, whoever stands between them', asy
   })
   const answers = ['a', 'b', 'a', 'b', 'a', '*', 'b', 'x*'].map((pattern) => take(pattern))
   expect(await Promise.all(answers)).toEqual(answers.map(() => []))
+})
+
+test('a claim that the database refuses keeps nobody else from theirs, and is made again', async () => {
+  let refused: string | null = 'bad'
+  const { take, clock, log, make } = await claiming(async (ask, { owner }) => {
+    if (owner === refused) throw new TreadleError('DATABASE_FAILED', 'The database refuses this claim')
+    return ask()
+  })
+  const first = take('a', { owner: 'bad', waitMs: null })
+  await until(() => log.length > 0)
+  await make('b')
+  expect(await take('b', { waitMs: null })).toHaveLength(1)
+  await make('a')
+  refused = null
+  await clock.advance(1_000)
+  expect(await first).toHaveLength(1)
 })
 
 test('a claim that fails is made again, also where nothing new has happened', async () => {
@@ -160,6 +177,31 @@ test('one job does not let everybody ask who waits for it', async () => {
   await clock.advance(0)
   expect(asked.length - before).toBeLessThan(5)
   expect(before).toBeLessThan(5)
+})
+
+test('waiters for many patterns share a claim, and each job goes to the first of those who wait for it', async () => {
+  const { take, make, asked, clock, backend } = await claiming()
+  const served: string[] = []
+  const wait = async (who: string, pattern: string, limit = 1) => {
+    const leases = await take(pattern, { waitMs: 600_000, limit })
+    served.push(...leases.map(({ envelope: { job } }) => `${who}: ${job}`))
+  }
+  void wait('first', 'a/*')
+  for (let n = 0; n < 200; n++) void wait(`of ${n}`, `b/${n}/*`)
+  void wait('second', '?/*')
+  void wait('several', 'c/*', 3)
+  await clock.advance(0)
+  await make('unwanted')
+  await clock.advance(0)
+  asked.length = 0
+  for (const job of ['nobody', 'b/7/x', 'a/1', 'a/2', 'b/7/y', 'c/1']) {
+    await make(job)
+    await clock.advance(0)
+  }
+  expect(served).toEqual(['of 7: b/7/x', 'first: a/1', 'second: a/2', 'several: c/1'])
+  expect(asked.length).toBeLessThan(40)
+  const counts = await backend.store.counts({ isSum: true })
+  expect(counts.map(({ counts: { ready, running } }) => ({ ready, running }))).toEqual([{ ready: 3, running: 4 }])
 })
 
 test('a pattern is asked for as a pattern, however many names there are or were', async () => {

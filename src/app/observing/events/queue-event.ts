@@ -1,7 +1,8 @@
 import { writtenReason } from '../../../core/text/reason.ts'
 import { parseEncrypted } from '../../../envelope/encryption.ts'
-import { identityOf } from '../../../envelope/envelope.ts'
+import { identityOf, isInstant } from '../../../envelope/envelope.ts'
 import type { KeyRing } from '../../../envelope/keys/key-ring.ts'
+import { shownMessage } from '../../../envelope/stored-error.ts'
 import { detailsOf, type EventDetail, type EventDetails, type EventSubject } from '../../../execution/event-details.ts'
 import type { TreadleEvents } from '../../../execution/events.ts'
 
@@ -79,8 +80,8 @@ export function eventText(happened: HappenedEvent, include: ReadonlySet<EventDet
 export function readEvent(text: unknown, position: string, keys: KeyRing | null): QueueEvent | null {
   if (typeof text !== 'object' || text === null) return null
   const { secret, ...told } = text as TravellingEvent & { readonly id?: string }
-  if (typeof told.type !== 'string' || typeof told.at !== 'number') return null
-  const opened = secret === undefined ? {} : openedSecret(secret, String(told.id), keys)
+  if (typeof told.type !== 'string' || !isInstant(told.at)) return null
+  const opened = typeof secret === 'string' ? openedSecret(secret, String(told.id), keys) : {}
   return { ...told, ...opened, position } as QueueEvent
 }
 
@@ -98,14 +99,17 @@ function textOf(whole: Readonly<Record<string, unknown>>, subject: EventSubject 
   return JSON.stringify({ ...Object.fromEntries(open), ...encrypted(Object.fromEntries(secret), identity, subject.keys) })
 }
 
-/** Parts that no key of this program may encrypt are left out. */
+/** Parts that no key of this program may encrypt are left out. That there was an error, and nothing else of it, is told to all. */
 function encrypted(
   secret: Readonly<Record<string, unknown>>,
   identity: { readonly id: string; readonly job: string; readonly queue: string },
   keys: KeyRing | null,
 ): { readonly secret?: string; readonly error?: ToldError } {
   try {
-    if (keys !== null) return { secret: keys.encrypt(JSON.stringify(secret), contextOf(identity.id), identity) }
+    if (keys !== null) {
+      const text = keys.encrypt(JSON.stringify(secret), contextOf(identity.id), identity)
+      return { secret: text, ...('error' in secret && { error: { message: shownMessage(text) } }) }
+    }
   } catch {
     // Handled below.
   }
@@ -113,13 +117,13 @@ function encrypted(
 }
 
 function openedSecret(secret: string, id: string, keys: KeyRing | null): object {
-  const parsed = parseEncrypted(secret)
   try {
+    const parsed = parseEncrypted(secret)
     if (parsed !== undefined && keys !== null) return JSON.parse(keys.decrypt(parsed, contextOf(id))) as object
   } catch {
     // The text was modified, or the key is not available here.
   }
-  return { error: { message: `encrypted (${parsed?.kid ?? 'unknown'})` } }
+  return {}
 }
 
 function isSecret(name: string): boolean {

@@ -4,7 +4,7 @@ import { examples } from '../../examples.ts'
 import { wholeId } from '../../jobs/job-ids.ts'
 import { stateColour } from '../../output/jobs/jobs.ts'
 import type { Output } from '../../output/output.ts'
-import { visible } from '../../output/text.ts'
+import { visibleLine } from '../../output/text.ts'
 import { loadSoundJobs, lookIntoStore } from '../../session.ts'
 
 export function addWhy(program: Command): void {
@@ -29,8 +29,8 @@ export function addWhy(program: Command): void {
 }
 
 function whyText({ id, job, state, reasons }: Why, { colours }: Output): string {
-  const lines = reasons.map(({ rule, message }) => `  ${colours.bold(rule.padEnd(ruleWidth))}${visible(message)}`)
-  return [`${visible(job)} ${visible(id)} is ${stateColour(colours, state)(state)}`, ...lines].join('\n')
+  const lines = reasons.map(({ rule, message }) => `  ${colours.bold(rule.padEnd(ruleWidth))}${visibleLine(message)}`)
+  return [`${visibleLine(job)} ${visibleLine(id)} is ${stateColour(colours, state)(state)}`, ...lines].join('\n')
 }
 
 const ruleWidth = 13

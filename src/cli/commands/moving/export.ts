@@ -6,6 +6,7 @@ import { exitCodes } from '../../exit-codes.ts'
 import { UsageError } from '../../failure.ts'
 import { withSource } from '../../moving/source.ts'
 import { progressWriter } from '../../output/moving/move-progress.ts'
+import type { Output } from '../../output/output.ts'
 import { plural } from '../../output/text.ts'
 import { queue } from '../../values.ts'
 import { stopRequest } from '../../working/signals.ts'
@@ -37,7 +38,7 @@ export function addExport(program: Command): void {
         const { signal } = stopRequest(() => out.note('stopping'))
         const { queue: only, remove = false } = options
         const onProgress = progressWriter(out)
-        const asked = { from, to: file ?? writeOut, remove, signal, onProgress, ...(only !== undefined && { queue: only }) }
+        const asked = { from, to: file ?? writeTo(out), remove, signal, onProgress, ...(only !== undefined && { queue: only }) }
         const report = await exportJobs(asked)
         out.clearProgress()
         if (file !== undefined) out.answer(report, () => `wrote ${plural(report.jobs, 'job')} to ${file}`)
@@ -50,6 +51,8 @@ export function addExport(program: Command): void {
 }
 
 /** Waits for a slower reader. */
-async function writeOut(text: string): Promise<void> {
-  if (!process.stdout.write(text)) await once(process.stdout, 'drain')
+function writeTo(out: Output): (text: string) => Promise<void> {
+  return async (text) => {
+    if (!out.data(text)) await once(process.stdout, 'drain')
+  }
 }

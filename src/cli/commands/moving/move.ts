@@ -40,14 +40,14 @@ export function addMove(program: Command): void {
       ),
     )
     .action((options: MoveCommandOptions, command: Command) =>
-      withSource(command, options.from, async (from, out) => {
+      withSource(command, options.from, async (from, out, keyFile) => {
         const asked = { from, to: options.to, ...given(options) }
         if (options.dryRun === true) {
           const plan = await planMove(asked)
           out.answer(plan, () => planText(plan))
           return exitCodes.ok
         }
-        const note = keyNote(options.from, options.to)
+        const note = keyNote(keyFile, options.to)
         if (note !== null) out.note(`note: ${note}`)
         const { signal } = stopRequest(() => out.note('stopping: delivering what is in progress first'))
         const report = await move({ ...asked, signal, onProgress: progressWriter(out) })

@@ -22,6 +22,11 @@ export function addForget(program: Command): void {
       withJobs(command, async ({ project, jobs, out, now }) => {
         refuseMissing(project.missingFile)
         const schedules = await readSchedules(jobs, now, true)
+        const stored = schedules.find(({ schedule, key }) => key !== null && (key === name || schedule === name))
+        if (stored !== undefined)
+          throw new UsageError(
+            `the schedule "${visibleLine(name)}" is stored in the queue: use "treadle schedules delete ${stored.key}"`,
+          )
         refuseUnknownSchedule(
           name,
           schedules.filter(({ key }) => key === null),

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import type { StoredScheduleOptions } from '../../../app/schedules/stored-schedule.ts'
+import type { Frequency, StoredSchedule, StoredScheduleOptions } from '../../../app/schedules/stored-schedule.ts'
 import { messageOf } from '../../../core/errors.ts'
 import { noPayload } from '../../../definition/dispatching/draft.ts'
 import type { Overlap } from '../../../definition/policies/overlap.ts'
@@ -8,8 +8,10 @@ import type { MisfireKind } from '../../../scheduling/misfire.ts'
 import { examples } from '../../examples.ts'
 import { UsageError } from '../../failure.ts'
 import { refuseUnknownJobs } from '../../jobs/known-jobs.ts'
+import { iso } from '../../output/jobs/jobs.ts'
 import { visibleLine } from '../../output/text.ts'
 import { relativeTime, zonedTime } from '../../output/time.ts'
+import { occurrenceJson } from '../../schedules/schedules.ts'
 import { withJobs } from '../../session.ts'
 import { duration, instant, wholeNumber, zone } from '../../values.ts'
 import { readPayload } from '../jobs/send.ts'
@@ -67,15 +69,19 @@ export function addSetSchedule(schedules: Command): void {
       return withJobs(command, async ({ jobs, out, now }) => {
         if (!options.force) refuseUnknownJobs(jobs, [options.job], ' Use --force to schedule it for another program.')
         const stored = await jobs.schedules.upsert(key, schedule)
-        out.answer(stored, () => {
-          const next =
-            stored.nextAt === null
-              ? ''
-              : `: next run ${zonedTime(stored.nextAt, stored.timezone)} (${relativeTime(stored.nextAt, now)})`
-          return `set the schedule ${visibleLine(key)}, ${stored.text}${next}`
-        })
+        out.answer(storedJson(stored), () => `set the schedule ${visibleLine(key)}, ${stored.text}${nextText(stored, now)}`)
       })
     })
+}
+
+function storedJson({ until, since, last, nextAt, ...rest }: StoredSchedule): object {
+  const times = { until: iso(until), since: iso(since), nextAt: iso(nextAt) }
+  return { ...rest, ...times, last: last === null ? null : occurrenceJson(last) }
+}
+
+function nextText({ nextAt, timezone, state }: StoredSchedule, now: number): string {
+  if (state === 'ended') return ': it has ended, because its --until has passed'
+  return nextAt === null ? '' : `: next run ${zonedTime(nextAt, timezone)} (${relativeTime(nextAt, now)})`
 }
 
 /** An expression that cannot be read is wrong usage, as with `next`. */
@@ -88,17 +94,13 @@ function refuseUnreadable(key: string, schedule: StoredScheduleOptions): void {
 }
 
 function scheduleOptions(options: SetOptions): StoredScheduleOptions {
-  const { job, cron, every, repeat, zone: timezone, until, misfire, within, cap, overlap } = options
+  const { job, zone: timezone, until, misfire, within, cap, overlap } = options
   if (misfire === undefined && (within ?? cap) !== undefined) throw new UsageError('--within and --cap need --misfire')
-  const given = [cron, every, repeat].filter((each) => each !== undefined)
-  if (given.length !== 1) throw new UsageError('give one of --cron, --every and --repeat')
   const payload = readPayload(options.payload, options.payloadFile)
   return {
     job,
+    ...frequencyOf(options),
     ...(payload !== noPayload && { payload }),
-    ...(cron !== undefined && { cron }),
-    ...(every !== undefined && { every }),
-    ...(repeat !== undefined && { repeat }),
     ...(timezone !== undefined && { timezone }),
     ...(until !== undefined && { until }),
     ...(misfire !== undefined && {
@@ -106,4 +108,14 @@ function scheduleOptions(options: SetOptions): StoredScheduleOptions {
     }),
     ...(overlap !== undefined && { overlap }),
   }
+}
+
+function frequencyOf({ cron, every, repeat }: SetOptions): Frequency {
+  const [frequency, ...others] = [
+    ...(cron === undefined ? [] : [{ cron }]),
+    ...(every === undefined ? [] : [{ every }]),
+    ...(repeat === undefined ? [] : [{ repeat }]),
+  ]
+  if (frequency !== undefined && others.length === 0) return frequency
+  throw new UsageError('give one of --cron, --every and --repeat')
 }

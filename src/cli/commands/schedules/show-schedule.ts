@@ -1,11 +1,12 @@
 import type { Command } from 'commander'
 import type { OccurrenceRecord } from '../../../queue/contract/schedule-store.ts'
 import { lastOccurrences } from '../../../queue/contract/schedule-store.ts'
+import { iso } from '../../output/jobs/jobs.ts'
 import type { Output } from '../../output/output.ts'
-import { visible } from '../../output/text.ts'
+import { visibleLine } from '../../output/text.ts'
 import { relativeTime, zonedTime } from '../../output/time.ts'
 import { limitsText } from '../../schedules/run-rules.ts'
-import { readSchedules, refuseUnknownSchedule, type ScheduleStatus } from '../../schedules/schedules.ts'
+import { occurrenceJson, readSchedules, refuseUnknownSchedule, type ScheduleStatus } from '../../schedules/schedules.ts'
 import { loadSoundJobs, lookIntoStore } from '../../session.ts'
 
 const shownRuns = 10
@@ -22,7 +23,11 @@ export async function printSchedule(command: Command, key: string): Promise<void
     const recent = await lastOccurrences(store.schedules, status.schedule, now, shownRuns)
     const payload = stored === null ? undefined : stored.payload
     out.answer(
-      { ...status, ...(stored && { payload: payload ?? null, until: stored.until, problem: stored.problem }), recent },
+      {
+        ...status,
+        ...(stored && { payload: payload ?? null, until: iso(stored.until), problem: stored.problem }),
+        recent: recent.map(occurrenceJson),
+      },
       () => scheduleText(status, stored === null ? [] : storedLines(stored), recent, out, now),
     )
   })
@@ -68,7 +73,7 @@ function scheduleText(
     ...more,
     ...recent.map((run): Line => ['run', runText(run, now)]),
   ]
-  return lines.map(([name, value]) => `${out.colours.dim(name.padEnd(10))}${visible(value)}`).join('\n')
+  return lines.map(([name, value]) => `${out.colours.dim(name.padEnd(10))}${visibleLine(value)}`).join('\n')
 }
 
 function runText({ at, outcome, jobId }: OccurrenceRecord, now: number): string {

@@ -83,10 +83,10 @@ async function pass({ jobs, out }: ProjectSession, given: RunOptions, failOn: Fa
   if (note !== undefined) out.note(note)
   // Until there is something to stop in stages, any signal ends the program.
   await jobs.open()
-  const stop = watchSignals(out)
+  const stop = watchSignals(out, () => void jobs.stop({ abort: true }))
   const missed = noteMissed(jobs, out)
   const died = noteDeaths(jobs, out)
-  const report = await jobs.run({ ...given, signals: true, signal: stop.signal })
+  const report = await jobs.run({ ...given, signal: stop.signal })
   const whyNothing = given.at === undefined || report.enqueued > 0 ? null : await nothingStoredAt(jobs, given, given.at)
   if (report.dead > mostDeathsTold && !out.json) out.note('note: more jobs failed: "treadle dead list" shows them all')
   out.answer(

@@ -13,7 +13,7 @@ import { UsageError } from '../../failure.ts'
 import { type ProjectSession, withJobs } from '../../session.ts'
 import { duration, wholeNumber } from '../../values.ts'
 import { watchSignals } from '../../working/watched-signals.ts'
-import { log, openedForWork } from '../../working/working.ts'
+import { log, openedForWork, refuseUnworkable } from '../../working/working.ts'
 
 interface ServeCommandOptions {
   readonly host?: string
@@ -121,17 +121,23 @@ function read(file: string): Buffer {
 /** Serves until it is told to stop. With worker options, also runs jobs. */
 async function keepServing(session: ProjectSession, options: ServeOptions, work: WorkOptions | null): Promise<number> {
   const { jobs, out, project } = session
+  const worker: WorkOptions = { ...project.worker, ...work }
+  if (work !== null) refuseUnworkable(jobs, worker)
   await openedForWork(jobs)
   // Loaded only here, so that other commands start faster.
   const { serve } = await import('../../../server/serve.ts')
   const server = await serve(jobs, options)
-  const stop = watchSignals(out, work === null ? answering : undefined, () => void server.stop({ graceMs: 0 }))
+  const stop = watchSignals(
+    out,
+    () => void Promise.all([jobs.stop({ abort: true }), server.stop({ graceMs: 0 })]),
+    work === null ? answering : undefined,
+  )
   try {
     tellStart(session, server, options, work !== null)
     if (work === null) await untilStopped(server, stop.signal)
     else {
       log(jobs, out, false)
-      await jobs.work({ ...project.worker, ...work, signals: true, signal: stop.signal })
+      await jobs.work({ ...worker, signals: false, signal: stop.signal })
     }
   } finally {
     await server.stop()
@@ -171,17 +177,17 @@ function tellStart({ project, out }: ProjectSession, server: JobServer, options:
   const scheme = tls === undefined ? 'http' : 'https'
   const lines = [
     `serving ${project.url}`,
-    ...(address === null ? [] : [`  tcp    ${address.host}:${address.port}${tls === undefined ? '' : ' (TLS)'}`]),
+    ...(address === null ? [] : [`  tcp        ${address.host}:${address.port}${tls === undefined ? '' : ' (TLS)'}`]),
     ...(httpAddress === null
       ? []
-      : [`  http   ${scheme}://${httpAddress.host}:${httpAddress.port}/api/v1 (described at /api/v1/openapi.json)`]),
+      : [`  http       ${scheme}://${httpAddress.host}:${httpAddress.port}/api/v1 (described at /api/v1/openapi.json)`]),
     ...dashboardLines(server.dashboardUrl(), isOpen),
-    `  token  ${isOpen ? 'none: every local program and user can create jobs' : 'required'}`,
-    `  works  ${works ? 'yes, and follows schedules' : 'no: start a worker with treadle work, or use serve --work'}`,
+    `  token      ${isOpen ? 'none: every local program and user can create jobs' : 'required'}`,
+    `  worker     ${works ? 'running, and following schedules' : 'none in this process: start one with treadle work, or use serve --work'}`,
   ]
   out.line(lines.join('\n'))
 }
 
 function dashboardLines(url: string | null, isOpen: boolean): readonly string[] {
-  return url === null ? [] : [`  dashboard  ${url}${isOpen ? '' : '  (signs in once, within ten minutes)'}`]
+  return url === null ? [] : [`  dashboard  ${url}${isOpen ? '' : '  (signs you in once, within ten minutes)'}`]
 }

@@ -25,7 +25,7 @@ export function addUnlock(program: Command): void {
           return exitCodes.ok
         }
         if (!yes && !canAsk()) throw new UsageError(`${lockedText(holder)}. Add --yes to release it without confirmation`)
-        if (!yes && !(await confirm(`${lockedText(holder)}. Free it?`))) {
+        if (!yes && !(await confirm(`${lockedText(holder)}. Release it?`))) {
           out.note('nothing was changed')
           return exitCodes.failed
         }

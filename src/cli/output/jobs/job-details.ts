@@ -6,7 +6,7 @@ import type { AttemptError } from '../../../queue/contract/contract.ts'
 import type { TreeCounts } from '../../../queue/contract/queue-counts.ts'
 import type { JobLink, JobRecord } from '../../../queue/contract/store.ts'
 import type { Output } from '../output.ts'
-import { plural, visible } from '../text.ts'
+import { plural, visible, visibleLine } from '../text.ts'
 import { timeAndAge } from '../time.ts'
 import { attemptsText, opened, stateColour } from './jobs.ts'
 import { logTail } from './log-lines.ts'
@@ -24,17 +24,17 @@ export interface ShownJob {
 export function jobDetails({ job, links, tree, log }: ShownJob, out: Output, now: number): string {
   const { colours } = out
   const time = (ms: number | null) => (ms === null ? undefined : timeAndAge(ms, now))
-  const state = [job.state, job.reason && `(${visible(job.reason)})`, job.cancelRequested && '(asked to stop)'].filter(
+  const state = [job.state, job.reason && `(${visibleLine(job.reason)})`, job.cancelRequested && '(asked to stop)'].filter(
     (part) => part,
   )
   const lines: readonly (readonly [label: string, value: string | undefined])[] = [
-    ['job', job.name === job.job ? visible(job.job) : visible(`${job.job} (${job.name})`)],
+    ['job', job.name === job.job ? visibleLine(job.job) : visibleLine(`${job.job} (${job.name})`)],
     ['state', stateColour(colours, job.state)(state.join(' '))],
-    ['spoilt', job.spoilt === undefined ? undefined : visible(job.spoilt.join('; '))],
-    ['queue', visible(job.queue)],
+    ['spoilt', job.spoilt === undefined ? undefined : visibleLine(job.spoilt.join('; '))],
+    ['queue', visibleLine(job.queue)],
     ['priority', String(job.priority)],
-    ['tags', job.tags.length === 0 ? undefined : visible(job.tags.join(', '))],
-    ['group', job.group === null ? undefined : visible(job.group)],
+    ['tags', job.tags.length === 0 ? undefined : visibleLine(job.tags.join(', '))],
+    ['group', job.group === null ? undefined : visibleLine(job.group)],
     ['attempts', attemptsText(job, ' of ')],
     ['rescues', job.rescues === 0 ? undefined : `${job.rescues}, because its workers died`],
     ['created', time(job.createdAt)],
@@ -42,14 +42,14 @@ export function jobDetails({ job, links, tree, log }: ShownJob, out: Output, now
     ['started', time(job.startedAt)],
     ['ended', time(job.finishedAt)],
     ['took', tookOf(job)],
-    ['worker', job.owner === null ? undefined : visible(job.owner)],
+    ['worker', job.owner === null ? undefined : visibleLine(job.owner)],
     ['lease until', time(job.leaseExpiresAt)],
-    ['schedule', job.schedule === null ? undefined : visible(job.schedule)],
-    ['parent', job.parent === null ? undefined : visible(job.parent)],
+    ['schedule', job.schedule === null ? undefined : visibleLine(job.schedule)],
+    ['parent', job.parent === null ? undefined : visibleLine(job.parent)],
     ['waits for', links.length === 0 ? undefined : linkLines(links, out).join(`\n${' '.repeat(labelWidth + 2)}`)],
     ['workflow', tree === null ? undefined : progressLine(tree)],
-    ['unique key', job.uniqueKey === null ? undefined : visible(job.uniqueKey)],
-    ['idempotency', job.idempotencyKey === null ? undefined : visible(job.idempotencyKey)],
+    ['unique key', job.uniqueKey === null ? undefined : visibleLine(job.uniqueKey)],
+    ['idempotency', job.idempotencyKey === null ? undefined : visibleLine(job.idempotencyKey)],
     ['progress', job.progress === null ? undefined : progressText(opened(shownText(job.progress)))],
     ['meta', Object.keys(job.meta).length === 0 ? undefined : block(job.meta)],
     ['payload', contents(job.payload)],
@@ -57,7 +57,7 @@ export function jobDetails({ job, links, tree, log }: ShownJob, out: Output, now
   ]
   const known = lines.filter((line): line is readonly [string, string] => line[1] !== undefined)
   return [
-    colours.bold(visible(job.id)),
+    colours.bold(visibleLine(job.id)),
     ...known.map(([label, value]) => `  ${colours.dim(label.padEnd(labelWidth))}${value}`),
     ...errorLines(job.errors, out, now),
     ...logTail(job.id, log, out),
@@ -78,7 +78,7 @@ function progressText(progress: unknown): string {
 /** For encrypted text: that it is encrypted, and with which key. */
 function contents(text: string): string {
   const encrypted = parseEncrypted(text)
-  return encrypted === undefined ? block(opened(text)) : visible(`encrypted (${encrypted.kid})`)
+  return encrypted === undefined ? block(opened(text)) : visibleLine(`encrypted (${encrypted.kid})`)
 }
 
 /** Pretty-printed JSON, with the following lines aligned to the first. */
@@ -93,7 +93,7 @@ function errorLines(errors: readonly AttemptError[], { colours }: Output, now: n
     '',
     `  ${plural(errors.length, 'error')}`,
     ...errors.flatMap((error) => [
-      `  ${colours.red(`attempt ${error.attempt}`)} ${colours.dim(timeAndAge(error.at, now))}${error.code ? ` [${visible(error.code)}]` : ''}`,
+      `  ${colours.red(`attempt ${error.attempt}`)} ${colours.dim(timeAndAge(error.at, now))}${error.code ? ` [${visibleLine(error.code)}]` : ''}`,
       ...indented(
         visible(
           error.stack?.includes(error.message)

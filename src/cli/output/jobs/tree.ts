@@ -2,7 +2,7 @@ import { finalStates, jobStates } from '../../../queue/contract/job-state.ts'
 import type { TreeCounts } from '../../../queue/contract/queue-counts.ts'
 import type { JobLink, JobRecord } from '../../../queue/contract/store.ts'
 import type { Output } from '../output.ts'
-import { plural, visible, visibleLine } from '../text.ts'
+import { plural, visibleLine } from '../text.ts'
 import { stateColour } from './jobs.ts'
 
 /** A job of a workflow, and the jobs that it waits for, as far as they are stored. */
@@ -23,7 +23,7 @@ export function linkLines(links: readonly JobLink[], out: Output): readonly stri
   return links.map(({ kind, id, job, key, state, error }) => {
     const colour = state === 'missing' ? out.colours.red : stateColour(out.colours, state)
     const name = kind === 'child' ? `child ${key}` : (job ?? 'a job that does not exist')
-    return `${colour(state)} ${visibleLine(name)} ${visible(id)}${error === null ? '' : `: ${visibleLine(error)}`}`
+    return `${colour(state)} ${visibleLine(name)} ${visibleLine(id)}${error === null ? '' : `: ${visibleLine(error)}`}`
   })
 }
 
@@ -56,10 +56,10 @@ function branches(parent: string | null, indent: string, drawing: Drawing): read
 }
 
 function jobLine({ job, links }: TreeJob, { numbers, out }: Drawing): string {
-  const after = links.filter(({ kind }) => kind === 'dependency').map(({ id }) => numbers.get(id) ?? visible(id))
+  const after = links.filter(({ kind }) => kind === 'dependency').map(({ id }) => numbers.get(id) ?? visibleLine(id))
   const waits = after.length === 0 ? '' : out.colours.dim(` after ${listed(after)}`)
   const state = stateColour(out.colours, job.state)(job.state)
-  return `${numbers.get(job.id)}. ${visibleLine(job.name)} ${state} ${out.colours.dim(visible(job.id))}${waits}`
+  return `${numbers.get(job.id)}. ${visibleLine(job.name)} ${state} ${out.colours.dim(visibleLine(job.id))}${waits}`
 }
 
 const mostNamed = 10

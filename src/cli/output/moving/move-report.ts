@@ -2,6 +2,7 @@ import type { MovePlan, MoveReport, Refusal } from '../../../moving/index.ts'
 import { plural, visible } from '../text.ts'
 
 const shownRefusals = 20
+const repeatAfterChanges = 'change or remove the jobs that could not be moved, and run the same command again for what is left'
 
 export function planText({ jobs, schedules, pausedQueues, parcels, workers, cannotHold }: MovePlan): string {
   const states = Object.entries(jobs).filter(([, count]) => count > 0)
@@ -26,6 +27,7 @@ export function reportText({
   isComplete,
   elapsedMs,
 }: MoveReport): string {
+  const hasLeftOut = refused.length > 0 || unreadable.length > 0
   const leftJobs = Object.entries(left).filter(([, count]) => count > 0)
   const lines = [
     `moved ${plural(moved, 'job')} and ${plural(schedules, 'schedule')} in ${(elapsedMs / 1_000).toFixed(1)} s`,
@@ -34,7 +36,7 @@ export function reportText({
       ? []
       : [`${plural(unreadable.length, 'job')} could not be read and stayed: ${unreadable.slice(0, shownRefusals).join(', ')}`]),
     ...(leftJobs.length === 0 ? [] : [`left on the source: ${leftJobs.map(([state, count]) => `${count} ${state}`).join(', ')}`]),
-    ...(isComplete ? [] : ['run the same command again to go on']),
+    ...(isComplete ? [] : [hasLeftOut ? repeatAfterChanges : 'run the same command again to continue']),
   ]
   return lines.map(visible).join('\n')
 }

@@ -111,7 +111,7 @@ const reportWording: Readonly<Record<keyof RunReport, string>> = {
   enqueued: 'queued by schedules',
   failedSchedules: 'failed to be queued by schedules',
   succeeded: 'succeeded',
-  retried: 'to be retried',
+  retried: 'retried',
   snoozed: 'snoozed',
   dead: 'dead',
   cancelled: 'cancelled',

@@ -14,7 +14,7 @@ export function workerTable(workers: readonly WorkerRecord[], out: Output, now: 
       {
         head: 'STATE',
         cell: (worker) => stateText(worker, now),
-        style: (text) => (text === 'well' ? out.colours.green(text) : out.colours.yellow(text)),
+        style: (text) => (text === 'healthy' ? out.colours.green(text) : out.colours.yellow(text)),
         whole: true,
         rank: 1,
       },
@@ -43,7 +43,7 @@ export function workerJson(worker: WorkerRecord): object {
 
 function stateText({ breaker, seenAt }: WorkerRecord, now: number): string {
   if (now - seenAt > silentMs) return `silent for ${roughly(now - seenAt)}`
-  return breaker === 'closed' ? 'well' : `queue fails (breaker ${breaker})`
+  return breaker === 'closed' ? 'healthy' : `queue fails (breaker ${breaker})`
 }
 
 /** `3/10`, or `3/4 of 10` if it currently limits itself to four. */
@@ -53,5 +53,5 @@ function runningText({ running, allowed, concurrency }: WorkerRecord): string {
 
 function schedulerText({ scheduler }: WorkerRecord, now: number): string {
   if (scheduler === null) return '-'
-  return scheduler.lastTickAt === null ? 'waits' : `looked ${relativeTime(scheduler.lastTickAt, now)}`
+  return scheduler.lastTickAt === null ? 'waits' : `checked ${relativeTime(scheduler.lastTickAt, now)}`
 }

@@ -1,18 +1,13 @@
 import type { JobNumbers } from '../../../queue/contract/store.ts'
 import type { Jobs } from '../../../queue/rules/jobs/jobs.ts'
+import type { Immediate } from '../guarded.ts'
 
-export interface MemoryNumbersParts {
-  readonly jobs: Jobs
-  /** Throws when the backend is closed. */
-  readonly checkOpen: () => void
-}
-
-export class MemoryNumbers implements JobNumbers {
-  readonly #parts: MemoryNumbersParts
+export class MemoryNumbers implements Immediate<JobNumbers> {
+  readonly #jobs: Jobs
   #next = 1
 
-  constructor(parts: MemoryNumbersParts) {
-    this.#parts = parts
+  constructor(jobs: Jobs) {
+    this.#jobs = jobs
   }
 
   get next(): number {
@@ -24,26 +19,22 @@ export class MemoryNumbers implements JobNumbers {
     this.#next = Math.max(this.#next, next)
   }
 
-  async reserve(count: number): Promise<number> {
-    this.#parts.checkOpen()
+  reserve(count: number): number {
     const first = this.#next
     this.#next += count
     return first
   }
 
-  async assign(ids: readonly string[]): Promise<readonly (number | null)[]> {
-    this.#parts.checkOpen()
-    const { jobs } = this.#parts
+  assign(ids: readonly string[]): readonly (number | null)[] {
     return ids.map((id) => {
-      const job = jobs.get(id)
+      const job = this.#jobs.get(id)
       if (job === undefined) return null
-      if (job.envelope.number === null) jobs.giveNumber(job, this.#next++)
+      if (job.envelope.number === null) this.#jobs.giveNumber(job, this.#next++)
       return job.envelope.number
     })
   }
 
-  async find(numbers: readonly number[]): Promise<readonly (string | null)[]> {
-    this.#parts.checkOpen()
-    return numbers.map((number) => this.#parts.jobs.byNumber(number)?.envelope.id ?? null)
+  find(numbers: readonly number[]): readonly (string | null)[] {
+    return numbers.map((number) => this.#jobs.byNumber(number)?.envelope.id ?? null)
   }
 }

@@ -20,6 +20,7 @@ import type { StoredJob } from '../../../queue/rules/jobs/job.ts'
 import { learnFact } from '../../../queue/rules/transfer/learning.ts'
 import { MovedSchedules } from '../../../queue/rules/transfer/moved-schedules.ts'
 import { MovedUnits, type MovedUnitsParts } from '../../../queue/rules/transfer/moved-units.ts'
+import type { Immediate } from '../guarded.ts'
 import type { MemoryNumbers } from '../keys/numbers.ts'
 import { allFacts } from './facts.ts'
 
@@ -28,14 +29,12 @@ export interface MemoryTransferParts extends MovedUnitsParts {
   readonly watchers: Watchers
   readonly paused: Set<string>
   readonly numbers: MemoryNumbers
-  /** Throws when the backend is closed. */
-  readonly checkOpen: () => void
 }
 
 /** Where the page of the schedules ends, and that of the first jobs begins. */
 const beforeAllJobs = '0'
 
-export class MemoryTransfer implements Transfer {
+export class MemoryTransfer implements Immediate<Transfer> {
   readonly #parts: MemoryTransferParts
   readonly #units: MovedUnits
   readonly #schedules: MovedSchedules
@@ -52,13 +51,12 @@ export class MemoryTransfer implements Transfer {
     this.#newId = idMaker(() => parts.clock.now())
   }
 
-  async identity(): Promise<string> {
-    this.#parts.checkOpen()
+  identity(): string {
     return this.#identity
   }
 
-  async pack(request: PackRequest): Promise<Packed> {
-    const { paused, ...page } = this.#page(request)
+  pack(request: PackRequest): Packed {
+    const { paused, ...page } = this.#page(request, true)
     const isTold = request.after !== null || this.#toldOfPaused.has(request.target)
     if (request.after === null) this.#toldOfPaused.add(request.target)
     for (const { name } of page.schedules) this.#schedules.leave(name, request.target)
@@ -73,23 +71,20 @@ export class MemoryTransfer implements Transfer {
     return { parcel, after, unreadable }
   }
 
-  async read(request: PageRequest): Promise<Page> {
-    return this.#page(request)
+  read(request: PageRequest): Page {
+    return this.#page(request, false)
   }
 
-  async parcels(): Promise<readonly ParcelLabel[]> {
-    this.#parts.checkOpen()
+  parcels(): readonly ParcelLabel[] {
     return [...this.#parcels.values()].map(({ id, target }) => ({ id, target }))
   }
 
-  async parcel(id: string): Promise<Parcel | null> {
-    this.#parts.checkOpen()
+  parcel(id: string): Parcel | null {
     return this.#parcels.get(id) ?? null
   }
 
-  async unpack(parcel: Parcel): Promise<readonly Refusal[]> {
-    const { checkOpen, clock, watchers, paused } = this.#parts
-    checkOpen()
+  unpack(parcel: Parcel): readonly Refusal[] {
+    const { clock, watchers, paused } = this.#parts
     const known = this.#receipts.get(parcel.id)
     if (known !== undefined) return known
     const now = clock.now()
@@ -101,9 +96,8 @@ export class MemoryTransfer implements Transfer {
     return refusals
   }
 
-  async close(id: string, returned: readonly string[]): Promise<void> {
-    const { checkOpen, clock, watchers } = this.#parts
-    checkOpen()
+  close(id: string, returned: readonly string[]): void {
+    const { clock, watchers } = this.#parts
     const parcel = this.#parcels.get(id)
     if (parcel === undefined) return
     this.#parcels.delete(id)
@@ -116,20 +110,17 @@ export class MemoryTransfer implements Transfer {
     if (returned.length > 0) watchers.notify()
   }
 
-  async facts({ after, limit }: FactRequest): Promise<FactPage> {
-    this.#parts.checkOpen()
+  facts({ after, limit }: FactRequest): FactPage {
     const from = Number(after ?? 0)
     const facts = allFacts(this.#parts, this.#parts.clock.now())
     return { facts: facts.slice(from, from + limit), after: from + limit < facts.length ? String(from + limit) : null }
   }
 
-  async learn(facts: readonly Fact[]): Promise<void> {
-    this.#parts.checkOpen()
+  learn(facts: readonly Fact[]): void {
     for (const fact of facts) learnFact(this.#parts, fact, this.#parts.clock.now())
   }
 
-  #page(request: PageRequest): Page {
-    this.#parts.checkOpen()
+  #page(request: PageRequest, isTaken: boolean): Page {
     const { after } = request
     if (after === null) {
       const { queue } = request
@@ -145,12 +136,12 @@ export class MemoryTransfer implements Transfer {
         unreadable: [],
       }
     }
-    const { units, last } = this.#read(request, after)
+    const { units, last } = this.#read(request, after, isTaken)
     return { paused: [], schedules: [], units, after: last, unreadable: [] }
   }
 
   /** Jobs that are not running, with their workflows, in the order of their ids. */
-  #read(request: PageRequest, after: string): { units: readonly MovedUnit[]; last: string | null } {
+  #read(request: PageRequest, after: string, isTaken: boolean): { units: readonly MovedUnit[]; last: string | null } {
     const units: MovedUnit[] = []
     const seen = new Set<StoredJob>()
     let last: string | null = null
@@ -160,6 +151,7 @@ export class MemoryTransfer implements Transfer {
       if (seen.has(job) || !this.#units.isMeant(job, request)) continue
       const members = this.#units.componentOf(job)
       for (const member of members) seen.add(member)
+      if (!isTaken && this.#units.wasShown(members, after, request)) continue
       const unit = this.#units.unitOf(members)
       if (unit !== null) units.push(unit)
     }

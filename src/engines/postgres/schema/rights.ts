@@ -43,11 +43,11 @@ export function missingRight(rights: Rights, schema: string): MissingRight | nul
   const { login, database, has_schema, has_tables, may_make_schema, may_make_tables, may_use_schema, lacks } = rights
   if (has_schema === 0) {
     const grant = `GRANT CREATE ON DATABASE ${database} TO ${login};`
-    return may_make_schema === 1 ? null : { what: 'make the schema', grant }
+    return may_make_schema === 1 ? null : { what: 'create the schema', grant }
   }
   if (has_tables === 0) {
     const grant = `GRANT USAGE, CREATE ON SCHEMA ${schema} TO ${login};`
-    return may_make_tables === 1 && may_use_schema === 1 ? null : { what: 'make the tables', grant }
+    return may_make_tables === 1 && may_use_schema === 1 ? null : { what: 'create the tables', grant }
   }
   const tables = `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO ${login};`
   if (may_use_schema === 0) return { what: 'use the schema', grant: `GRANT USAGE ON SCHEMA ${schema} TO ${login}; ${tables}` }

@@ -1,5 +1,6 @@
 import type { LeaseRequest } from '../../../queue/contract/contract.ts'
 import type { RedisServer } from '../connections/server.ts'
+import { groupStep } from '../scripts/indexes.ts'
 import type { LaneName } from '../units/head.ts'
 import type { LoadedQueue } from '../units/loaded-queue.ts'
 import { field, jobNeeds, range } from '../units/needs.ts'
@@ -76,16 +77,26 @@ export async function candidatesFor(
   const [plain, grouped] = [lanes.filter(({ isGrouped }) => !isGrouped), lanes.filter(({ isGrouped }) => isGrouped)]
   const answers = await server.all([
     ...plain.map(({ lane }) => ['ZRANGE', `r:${lane}`, 0, size - 1] as const),
-    ...grouped.map(({ lane }) => ['ZRANGE', `g:${lane}`, 0, request.limit - 1] as const),
+    ...grouped.map(({ lane }) => ['ZRANGE', `g:${lane}`, 0, request.limit - 1, 'WITHSCORES'] as const),
   ])
   const places = plain.map((lane, index) => placeOf(lane, null, answers[index] as string[], size))
-  const groups = grouped.flatMap((lane, index) => (answers[plain.length + index] as string[]).map((group) => ({ lane, group })))
+  const groups = grouped.flatMap((lane, index) =>
+    inTurn(answers[plain.length + index] as string[]).map((group) => ({ lane, group })),
+  )
   const perGroup = shareOf(request.limit, groups.length, times)
   const ofGroups = await server.all(
     groups.map(({ lane, group }) => ['ZRANGE', `r:${lane.lane}\n${group}`, 0, perGroup - 1] as const),
   )
   const inGroups = groups.map(({ lane, group }, index) => placeOf(lane, group, ofGroups[index] as string[], perGroup))
   return new Candidates([...places, ...inGroups], hasMore)
+}
+
+/** The rules know how many jobs of a group run, but learn the turns of groups only from the order in which they are loaded. */
+function inTurn(scored: readonly string[]): readonly string[] {
+  const groups = scored
+    .filter((_, at) => at % 2 === 0)
+    .map((group, at) => ({ group, turn: Number(scored[2 * at + 1]) % groupStep }))
+  return groups.sort((a, b) => a.turn - b.turn).map(({ group }) => group)
 }
 
 function placeOf(lane: LaneName, group: string | null, ids: readonly string[], size: number): Place {

@@ -1,5 +1,4 @@
 import type { Lease, LeaseBatch, LeaseRequest, ReapReport } from '../../../queue/contract/contract.ts'
-import type { Claimed } from '../../../queue/rules/jobs/leases.ts'
 import type { QueueTime } from '../../servers/queue-time.ts'
 import type { RedisServer } from '../connections/server.ts'
 import { laneOf, readHead, tokenOf } from '../units/head.ts'
@@ -19,7 +18,10 @@ export interface ClaimingParts {
   readonly time: QueueTime
 }
 
-interface Given extends Claimed {
+interface Given {
+  readonly leases: readonly Lease[]
+  /** When a rate that held something back allows the next claim. */
+  readonly nextTokenAt: number | null
   readonly mayHaveMore: boolean
 }
 
@@ -133,12 +135,15 @@ export class Claiming {
       return (queue) => {
         if (candidates.isEmpty) return { answer: nothing }
         const strays = candidates.adopt(queue, request)
-        const claimed = queue.rules.leases.claim(request, outlook.paused, queue.now)
-        const chosen = claimed.leases.map(({ envelope }) => envelope.id)
+        const { limits, leases: rules } = queue.rules
+        const claim = limits.begin(request, outlook.paused, queue.now)
+        const leases = rules.claim(request, claim)
+        const chosen = leases.map(({ envelope }) => envelope.id)
         if (candidates.areTooFew(chosen, request.limit)) throw new TooFewCandidates()
         // Groups that were out of tokens may have come before others.
-        const mayHaveMore = chosen.length < request.limit && (queue.held.length > 0 || strays.length > 0)
-        return { answer: { ...claimed, mayHaveMore }, ops: [...strays, ...opsOf(claimed, queue.reached)] }
+        const mayHaveMore = chosen.length < request.limit && (queue.groups.held.length > 0 || strays.length > 0)
+        const answer = { leases, nextTokenAt: claim.nextTokenAt, mayHaveMore }
+        return { answer, ops: [...strays, ...opsOf(leases, queue.reached)] }
       }
     }
     return units.runPrepared(prepare, name)
@@ -153,7 +158,7 @@ export class Claiming {
       const [identity, payload, signature] = bodyIn(bodies?.[index] ?? null)
       const { id, number, job, queue, priority, singleInstance, createdAt, runAt, uniqueKey, uniqueUntil, group } = lease.envelope
       const routing = { id, number, job, queue, priority, singleInstance, createdAt, runAt, uniqueKey, uniqueUntil, group }
-      const envelope = { ...routing, identity, payload, signature, links: null }
+      const envelope = { identity, payload, signature, links: null, ...routing }
       return { ...lease, envelope, expiresAt: time.toLocal(lease.expiresAt) }
     })
   }
@@ -173,7 +178,7 @@ export class Claiming {
 const nothing: Given = { leases: [], nextTokenAt: null, mayHaveMore: false }
 
 /** Groups that were served take their next turns in that order; limits that were reached are recorded. */
-function opsOf({ leases }: Claimed, reached: ReadonlySet<string>): readonly Op[] {
+function opsOf(leases: readonly Lease[], reached: ReadonlySet<string>): readonly Op[] {
   const served = leases.flatMap(({ envelope }) => (envelope.group === null ? [] : [['V', laneOf(envelope), envelope.group]]))
   return [...served, ...[...reached].map((scope) => ['X', scope])]
 }

@@ -1,4 +1,4 @@
-import { script } from '../connections/script.ts'
+import { scriptEvenWhenFull } from '../connections/script.ts'
 import type { RedisServer } from '../connections/server.ts'
 import { indexes } from '../scripts/indexes.ts'
 
@@ -20,7 +20,7 @@ export interface Outlook {
   readonly lanes: readonly string[] | null
 }
 
-const outlookScript = script(`
+const outlookScript = scriptEvenWhenFull(`
 ${indexes}
 local now, owner, most = ARGV[1], ARGV[2], tonumber(ARGV[3])
 releaseGroups(now)

@@ -19,7 +19,7 @@ export interface WantedLanes {
  */
 const fewLanes = 8
 const mostTimes = 128
-/** Up to this many names that a pattern may match are looked up one by one. */
+/** Up to this many names, queues of jobs or lanes are looked up one by one. */
 const fewNames = 1_000
 /** How many unwanted lanes to skip before looking up all names that a pattern may match instead. */
 const mostPassedOver = 4_000
@@ -33,16 +33,21 @@ export async function wantedLanes(
 ): Promise<WantedLanes> {
   const isWanted = wantedTest(request, outlook)
   if (outlook.lanes !== null) return { lanes: outlook.lanes.map(readLane).filter(isWanted), hasMore: false }
-  const named = await lanesOfJobs(
-    server,
-    request.jobs.map(({ job }) => job),
-    isWanted,
-    mostLanes,
-  )
-  if (request.others == null) return { lanes: named, hasMore: false }
-  const fitting = await fittingLanes(server, request, isWanted, Math.max(request.limit, fewLanes) * times)
-  const lanes = new Map([...named, ...fitting.lanes].map((lane) => [lane.lane, lane]))
+  const most = Math.max(request.limit, fewLanes) * times
+  const named = await lanesOfFew(server, request, isWanted)
+  if (named === null) {
+    const best = await bestLanes(server, request, isWanted, most, mostPassedOver)
+    if (best !== null) return { ...best, hasMore: best.hasMore && times < mostTimes }
+  }
+  const ofJobs = named ?? (await lanesOfJobs(server, namesOf(request), isWanted))
+  if (request.others == null) return { lanes: ofJobs, hasMore: false }
+  const fitting = await fittingLanes(server, request, isWanted, most)
+  const lanes = new Map([...ofJobs, ...fitting.lanes].map((lane) => [lane.lane, lane]))
   return { lanes: [...lanes.values()], hasMore: fitting.hasMore && times < mostTimes }
+}
+
+function namesOf({ jobs }: LaneRequest): readonly string[] {
+  return [...new Set(jobs.map(({ job }) => job))]
 }
 
 function wantedTest(request: LaneRequest, { paused }: Pick<Outlook, 'paused'>): (lane: LaneName) => boolean {
@@ -57,16 +62,33 @@ function wantedTest(request: LaneRequest, { paused }: Pick<Outlook, 'paused'>): 
     !isPaused(paused, lane)
 }
 
-/** Reads jobs with many lanes page by page, until there are as many wanted lanes as requested. */
+/** All lanes of the named jobs, from the queues that the request is for. Null if there may be many of them. */
+async function lanesOfFew(
+  server: RedisServer,
+  request: LaneRequest,
+  isWanted: (lane: LaneName) => boolean,
+): Promise<readonly LaneName[] | null> {
+  const jobs = namesOf(request)
+  const { queues } = request
+  if (queues !== null && queues.length * jobs.length <= fewNames) {
+    const places = queues.flatMap((queue) => jobs.map((job) => `w:${queue}\n${job}`))
+    const parts = await server.all(places.map((place) => ['SMEMBERS', place] as const))
+    return (parts as string[][]).flat().map(readLane).filter(isWanted)
+  }
+  const counts = await server.all(jobs.map((job) => ['ZCARD', `o:${job}`] as const))
+  const lanes = (counts as number[]).reduce((sum, count) => sum + count, 0)
+  return lanes <= fewNames ? lanesOfJobs(server, jobs, isWanted) : null
+}
+
+/** Reads jobs with many lanes page by page. */
 async function lanesOfJobs(
   server: RedisServer,
   jobs: readonly string[],
   isWanted: (lane: LaneName) => boolean,
-  most: number,
 ): Promise<readonly LaneName[]> {
   const lanes: LaneName[] = []
-  let open: readonly string[] = [...new Set(jobs)]
-  for (let start = 0; open.length > 0 && lanes.length < most; start += mostLanes) {
+  let open = jobs
+  for (let start = 0; open.length > 0; start += mostLanes) {
     const parts = await server.all(open.map((job) => ['ZRANGE', `o:${job}`, start, start + mostLanes - 1] as const))
     lanes.push(...(parts as string[][]).flat().map(readLane).filter(isWanted))
     open = open.filter((_, index) => (parts[index] as string[]).length === mostLanes)
@@ -92,7 +114,7 @@ async function fittingLanes(
   const names = (counts as number[]).reduce((sum, count) => sum + count, 0)
   const best = names <= fewNames ? null : await bestLanes(server, request, isWanted, most, mostPassedOver)
   if (best !== null) return best
-  return { lanes: await lanesOfJobs(server, await namesBetween(), isWanted, Number.POSITIVE_INFINITY), hasMore: false }
+  return { lanes: await lanesOfJobs(server, await namesBetween(), isWanted), hasMore: false }
 }
 
 /**

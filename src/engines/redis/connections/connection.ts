@@ -2,8 +2,11 @@ import { TreadleError } from '../../../core/errors.ts'
 import { pause, systemClock } from '../../../core/time/clock.ts'
 import type { RedisClient } from './client.ts'
 
-/** Resolves when a client is ready; rejects after the timeout. */
-export async function whenReady(client: RedisClient, timeoutMs: number, place: string): Promise<void> {
+/**
+ * Resolves when a client is ready; rejects after the timeout, or at the first failure if the client has never been connected:
+ * then there may never have been a server.
+ */
+export async function whenReady(client: RedisClient, timeoutMs: number, place: string, isFirst = false): Promise<void> {
   if (client.status === 'ready') return
   let failure: unknown
   const heard = new AbortController()
@@ -11,23 +14,73 @@ export async function whenReady(client: RedisClient, timeoutMs: number, place: s
   const onError = (thrown: unknown) => {
     failure = thrown
     // Another try would be denied as well.
-    if (isDenied(thrown)) heard.abort()
+    if ((isFirst && !isReply(thrown)) || isDenied(thrown)) heard.abort()
   }
-  client.on('ready', onReady)
-  client.on('error', onError)
+  const waiters = waitersOf(client)
+  const waiter = { onReady, onError }
+  waiters.add(waiter)
   try {
     // A client that has given up, or has never been started, does not connect by itself.
     if (client.status === 'wait' || client.status === 'end') client.connect().catch(onError)
     await pause(systemClock, timeoutMs, heard.signal)
   } finally {
-    client.off('ready', onReady)
-    client.off('error', onError)
+    waiters.remove(waiter)
   }
   if ((client.status as string) === 'ready') return
   const cause = failure === undefined ? {} : { cause: failure }
-  const why = failure instanceof Error && failure.message !== '' ? `: ${failure.message}` : ''
+  const heardOf = failure instanceof Error && failure.message !== '' ? `: ${failure.message}` : ''
+  // The driver asks a server that is loading until it has loaded, and tells nobody.
+  const why = client.status === 'connect' ? ': it accepts connections, and is still loading its data' : heardOf
   if (isDenied(failure)) throw new TreadleError('DATABASE_DENIED', `Redis at ${place} denies access${why}`, cause)
   throw new TreadleError('DATABASE_UNREACHABLE', `Redis at ${place} cannot be reached${why}`, cause)
+}
+
+interface Waiter {
+  readonly onReady: () => void
+  readonly onError: (thrown: unknown) => void
+}
+
+/** Those who wait for the same client, which share its listeners: Node warns of a leak from the eleventh on. */
+class Waiters {
+  readonly #client: RedisClient
+  readonly #all = new Set<Waiter>()
+
+  constructor(client: RedisClient) {
+    this.#client = client
+  }
+
+  add(waiter: Waiter): void {
+    if (this.#all.size === 0) {
+      this.#client.on('ready', this.#onReady)
+      this.#client.on('error', this.#onError)
+    }
+    this.#all.add(waiter)
+  }
+
+  remove(waiter: Waiter): void {
+    this.#all.delete(waiter)
+    if (this.#all.size > 0) return
+    this.#client.off('ready', this.#onReady)
+    this.#client.off('error', this.#onError)
+  }
+
+  readonly #onReady = () => {
+    for (const { onReady } of this.#all) onReady()
+  }
+
+  readonly #onError = (thrown: unknown) => {
+    for (const { onError } of this.#all) onError(thrown)
+  }
+}
+
+const waitersByClient = new WeakMap<RedisClient, Waiters>()
+
+function waitersOf(client: RedisClient): Waiters {
+  const known = waitersByClient.get(client)
+  if (known !== undefined) return known
+  const made = new Waiters(client)
+  waitersByClient.set(client, made)
+  return made
 }
 
 /** What `ioredis` does not declare: the socket of its connection, and the timer before the next try to connect. */
@@ -45,7 +98,16 @@ export function letProcessExit(client: RedisClient & ClientParts): void {
   client.on('reconnecting', () => client.reconnectTimeout?.unref?.())
 }
 
+/** Whether a server has replied with an error. */
+export function isReply(thrown: unknown): boolean {
+  return (thrown as { name?: unknown } | null)?.name === 'ReplyError'
+}
+
+/** How the reply begins, after its code, to a command inside a script that the user has no right to. */
+export const deniedInScript = "The user executing the script can't"
+
 /** Whether the server refuses the user or the password, or gives the user too few rights. */
 export function isDenied(thrown: unknown): boolean {
-  return thrown instanceof Error && /^(NOAUTH|WRONGPASS|NOPERM)/.test(thrown.message)
+  if (!(thrown instanceof Error)) return false
+  return /^(NOAUTH|WRONGPASS|NOPERM)/.test(thrown.message) || thrown.message.includes(deniedInScript)
 }

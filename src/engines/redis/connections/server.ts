@@ -1,9 +1,10 @@
 import { messageOf, TreadleError } from '../../../core/errors.ts'
-import { nextTurn, pause, systemClock } from '../../../core/time/clock.ts'
+import { nextTurn, systemClock, type Timer } from '../../../core/time/clock.ts'
 import type { Need } from '../units/needs.ts'
 import type { RedisClient } from './client.ts'
-import { isDenied, whenReady } from './connection.ts'
-import type { Script } from './script.ts'
+import { whenReady } from './connection.ts'
+import { failureOf, isReadOnly } from './failure.ts'
+import { type Script, scriptEvenWhenFull } from './script.ts'
 
 export interface RedisServerOptions {
   readonly client: RedisClient
@@ -13,12 +14,24 @@ export interface RedisServerOptions {
   readonly timeoutMs: number
   /** Where the server is, for error messages. */
   readonly place: string
-  /** Called when an answer did not arrive in time: the connection may be dead without having closed. */
-  readonly onSilence: () => void
+  /** Called when another connection should be tried: an answer did not arrive in time, or came from a replica. */
+  readonly onDoubt: () => void
 }
+
+const changeScript = scriptEvenWhenFull(`
+local answers, at = {}, 1
+while at <= #ARGV do
+  local length = tonumber(ARGV[at])
+  answers[#answers + 1] = redis.call(ARGV[at + 1], KEYS[1] .. ARGV[at + 2], unpack(ARGV, at + 3, at + length))
+  at = at + length + 1
+end
+return answers
+`)
 
 type Stored = string | null | readonly string[]
 
+/** Minimum time between connections that are given up because they lead to a replica. */
+const leaveReplicaEveryMs = 1_000
 /** Maximum number of fields per command. */
 const mostFields = 5_000
 
@@ -27,6 +40,7 @@ export class RedisServer {
   readonly prefix: string
   readonly #options: RedisServerOptions
   #isClosed = false
+  #readOnlySince = 0
 
   constructor(options: RedisServerOptions) {
     this.#options = options
@@ -67,6 +81,14 @@ export class RedisServer {
         return answer
       })
     })
+  }
+
+  /** Runs several commands that change little, which have to go through even while the memory of the server is full. */
+  async change(commands: readonly (readonly [name: string, key: string, ...args: (string | number)[]])[]): Promise<unknown[]> {
+    return (await this.run(
+      changeScript,
+      commands.flatMap((command) => [command.length, ...command]),
+    )) as unknown[]
   }
 
   /** Reads all of these in one round trip. */
@@ -115,21 +137,34 @@ export class RedisServer {
     }
   }
 
+  /**
+   * A primary that was demoted may keep its connections open, while its name leads to another server already: the next connection
+   * may find that one.
+   */
+  #leaveReplica(): void {
+    const now = systemClock.now()
+    if (now - this.#readOnlySince < leaveReplicaEveryMs) return
+    this.#readOnlySince = now
+    this.#options.onDoubt()
+  }
+
   async #timed<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
     if (this.#isClosed) throw closedError()
-    const { timeoutMs, place, onSilence } = this.#options
-    const over = new AbortController()
-    const late = pause(systemClock, timeoutMs, over.signal).then(() => {
-      if (over.signal.aborted) return undefined as never
-      onSilence()
-      throw new TreadleError('DATABASE_UNREACHABLE', `Redis at ${place} did not answer within ${timeoutMs} ms`)
+    const { timeoutMs, place, onDoubt } = this.#options
+    let timer: Timer | undefined
+    const late = new Promise<never>((_, reject) => {
+      timer = systemClock.timer(timeoutMs, () => {
+        onDoubt()
+        reject(new TreadleError('DATABASE_UNREACHABLE', `Redis at ${place} did not answer within ${timeoutMs} ms`))
+      })
     })
     try {
       return await Promise.race([this.#sent(ask), late])
     } catch (thrown) {
+      if (isReadOnly(thrown)) this.#leaveReplica()
       throw thrown instanceof TreadleError ? thrown : failureOf(thrown, place)
     } finally {
-      over.abort()
+      timer?.cancel()
     }
   }
 }
@@ -150,20 +185,4 @@ const unsent = "Stream isn't writeable"
 
 export function closedError(): TreadleError {
   return new TreadleError('BACKEND_CLOSED', 'The redis backend is closed. Open a new one.')
-}
-
-/** Replies of a server that cannot accept writes now, or is not the one to accept them. */
-const unavailable = /^(LOADING|READONLY|CLUSTERDOWN|MASTERDOWN|TRYAGAIN|NOREPLICAS|BUSY|UNBLOCKED|MISCONF)\b/
-
-function failureOf(thrown: unknown, place: string): TreadleError {
-  const message = messageOf(thrown)
-  const text = `Redis at ${place}: ${message}`
-  if (isDenied(thrown)) return new TreadleError('DATABASE_DENIED', text, { cause: thrown })
-  if (/^OOM\b/.test(message) || /-OOM/.test(message)) {
-    const advice = 'Its memory is full (maxmemory): give it more, or keep finished jobs for a shorter time'
-    return new TreadleError('DATABASE_UNWRITABLE', `${text}. ${advice}`, { cause: thrown })
-  }
-  const isReply = (thrown as { name?: unknown } | null)?.name === 'ReplyError'
-  const isUnreachable = !isReply || unavailable.test(message)
-  return new TreadleError(isUnreachable ? 'DATABASE_UNREACHABLE' : 'DATABASE_FAILED', text, { cause: thrown })
 }

@@ -154,7 +154,7 @@ local function start(id, of, head, body)
   started[n + 1] = id
   written[2 * n + 1], written[2 * n + 2] = id, headOf(3, runAt, attempt, rescues, clock, finishedAt, leaseUntil,
     flags + 2 * begun, claim, ownerText, rest)
-  entered[2 * n + 1], entered[2 * n + 2] = 0, id
+  entered[2 * n + 1], entered[2 * n + 2] = '0', id
   leased[2 * n + 1], leased[2 * n + 2] = leaseUntil, id
   owned[2 * n + 1], owned[2 * n + 2] = clock, id
   if hasKeys and startedAt == '' and parts[10] == 'started' and type(parts[8]) == 'string' then

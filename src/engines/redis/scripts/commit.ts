@@ -65,7 +65,7 @@ local ops = {
   T = function()
     local root, id, state = take(), take(), take()
     call('ZREM', P .. 'root:' .. root, id)
-    if state ~= '' then call('HINCRBY', P .. 'gone', root .. '\\n' .. state, 1) end
+    if state ~= '' then add('gone', root .. '\\n' .. state, 1) end
     if call('EXISTS', P .. 'root:' .. root) == 0 then
       for _, each in ipairs({ 'succeeded', 'dead', 'cancelled', 'skipped' }) do call('HDEL', P .. 'gone', root .. '\\n' .. each) end
     end
@@ -95,7 +95,7 @@ local ops = {
   G = function() releaseGroups(take()) end,
   M = function()
     local name, removedAt = take(), take()
-    call('ZADD', P .. 'schx', call('HINCRBY', P .. 'meta', 'revision', 1), name)
+    call('ZADD', P .. 'schx', nextRevision(), name)
     if removedAt == '' then call('ZREM', P .. 'schr', name) else call('ZADD', P .. 'schr', removedAt, name) end
   end,
   W = function() wakes = true end,

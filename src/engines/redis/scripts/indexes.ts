@@ -1,3 +1,6 @@
+/** In `g:LANE`, the score of a group is this for each of its running jobs, plus its turn. */
+export const groupStep = 2 ** 36
+
 /**
  * What all scripts share: the indexes of ready jobs. `P` is the prefix of all keys. A lane's name is its job, priority, flags and
  * queue, each on a line; the second flag is `&` if its jobs belong to groups.
@@ -18,7 +21,7 @@
 export const indexes = `
 local P = KEYS[1]
 local call = redis.call
-local step = 68719476736
+local step = ${groupStep}
 local touched = {}
 local wakes = false
 
@@ -48,6 +51,15 @@ local function nextTurn(lane)
   return turn
 end
 
+-- The next revision of the schedules. Where somebody has spoilt the last one, it goes on behind all that schedules have.
+local function nextRevision()
+  local revision = redis.pcall('HINCRBY', P .. 'meta', 'revision', 1)
+  if type(revision) == 'number' then return revision end
+  revision = (tonumber(call('ZREVRANGE', P .. 'schx', 0, 0, 'WITHSCORES')[2]) or 0) + 1
+  call('HSET', P .. 'meta', 'revision', string.format('%.0f', revision))
+  return revision
+end
+
 local function noteFirst(lane, group)
   local first = call('ZRANGE', P .. 'r:' .. lane .. '\\n' .. group, 0, 0, 'WITHSCORES')[2]
   if first then call('ZADD', P .. 'gf:' .. lane, first, group) else call('ZREM', P .. 'gf:' .. lane, group) end
@@ -62,7 +74,9 @@ local function enterReady(lane, group, id, runAt)
   local job = jobOf(lane)
   call('ZADD', P .. 'r:' .. lane .. '\\n' .. group, runAt, id)
   noteFirst(lane, group)
-  if call('HEXISTS', P .. 'gt:' .. lane, '=' .. group) == 1 then return end
+  -- Where somebody has written a turn for a group that is not in line, it gets a place in it now.
+  local isPlaced = call('ZSCORE', P .. 'g:' .. lane, group) or call('ZSCORE', P .. 'gh', job .. '\\n' .. group)
+  if isPlaced and call('HEXISTS', P .. 'gt:' .. lane, '=' .. group) == 1 then return end
   local turn = nextTurn(lane)
   call('HSET', P .. 'gt:' .. lane, '=' .. group, turn)
   call('SADD', P .. 'w:' .. queueAndJobOf(lane), lane)
@@ -136,10 +150,19 @@ local function releaseGroups(now)
   end
 end
 
+-- The first group in line. A group without ready jobs was put there by somebody else, and must not stop those behind it.
+local function firstGroup(lane)
+  while true do
+    local group = call('ZRANGE', P .. 'g:' .. lane, 0, 0)[1]
+    if not group or call('EXISTS', P .. 'r:' .. lane .. '\\n' .. group) == 1 then return group end
+    call('ZREM', P .. 'g:' .. lane, group)
+  end
+end
+
 local function firstOf(lane)
   local key = P .. 'r:' .. lane
   if isGrouped(lane) then
-    local group = call('ZRANGE', P .. 'g:' .. lane, 0, 0)[1]
+    local group = firstGroup(lane)
     if not group then return nil end
     key = key .. '\\n' .. group
   end

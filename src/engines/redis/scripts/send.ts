@@ -32,7 +32,7 @@ local function storeRun(at, lane, group, queue, state, length)
       isNew[id] = true
       heads[n + 1], heads[n + 2] = id, ARGV[row + 3]
       bodies[n + 1], bodies[n + 2] = id, ARGV[row + 4]
-      all[n + 1], all[n + 2] = 0, id
+      all[n + 1], all[n + 2] = '0', id
       times[n + 1], times[n + 2] = time, id
       n = n + 2
       if number ~= '' then call('HSET', P .. 'num', number, id) end

@@ -78,7 +78,7 @@ local function settle(place)
     parts.kept = (parts.kept or 0) + 1
     local n = #written
     written[n + 1], written[n + 2] = id, headOf(4, runAt, attempts, rescues, startedAt, now, lease, marks - marks % 2, last, by, rest)
-    kept[n + 1], kept[n + 2] = 0, id
+    kept[n + 1], kept[n + 2] = '0', id
     times[n + 1], times[n + 2] = now, id
     if extras[place] ~= '' then
       results[#results + 1] = id

@@ -6,15 +6,28 @@ import {
   keptEventChunks,
   type StoredEventChunk,
 } from '../../../queue/contract/event-store.ts'
-import { script } from '../connections/script.ts'
+import { script, scriptEvenWhenFull } from '../connections/script.ts'
 import type { RedisStoreParts } from './store-parts.ts'
 
-const forgetExpired = `
+/** Shared by the scripts below. */
+const positions = `
+-- Where somebody has spoilt the position, a new epoch begins, as for a first listener.
+local function beginEpoch()
+  if type(redis.pcall('HINCRBY', KEYS[1] .. 'evp', 'epoch', 1)) ~= 'number' then redis.call('HSET', KEYS[1] .. 'evp', 'epoch', 1) end
+  redis.call('DEL', KEYS[1] .. 'ev')
+end
+local function lastPosition()
+  local last = redis.call('HGET', KEYS[1] .. 'evp', 'last') or '0'
+  if string.match(last, '^%d+$') and tonumber(last) <= 2 ^ 52 then return tonumber(last) end
+  beginEpoch()
+  redis.call('HSET', KEYS[1] .. 'evp', 'last', '0')
+  return 0
+end
 local function forgetExpired(now)
   local rows = redis.call('HGETALL', KEYS[1] .. 'evl')
   local left = 0
   for at = 1, #rows, 2 do
-    if tonumber(string.match(rows[at + 1], '^(%d+)|')) <= now then redis.call('HDEL', KEYS[1] .. 'evl', rows[at])
+    if (tonumber(string.match(rows[at + 1], '^(%d+)|') or '') or 0) <= now then redis.call('HDEL', KEYS[1] .. 'evl', rows[at])
     else left = left + 1 end
   end
   return left
@@ -22,25 +35,23 @@ end
 `
 
 /** The first listener begins a new epoch and deletes what is left of the previous one. */
-const listenScript = script(`${forgetExpired}
+const listenScript = scriptEvenWhenFull(`${positions}
 local now = tonumber(ARGV[3])
-if forgetExpired(now) == 0 then
-  redis.call('HINCRBY', KEYS[1] .. 'evp', 'epoch', 1)
-  redis.call('DEL', KEYS[1] .. 'ev')
-end
+if forgetExpired(now) == 0 then beginEpoch() end
 redis.call('HSET', KEYS[1] .. 'evl', ARGV[1], string.format('%.0f', now + tonumber(ARGV[4])) .. '|' .. ARGV[2])
-return { redis.call('HGET', KEYS[1] .. 'evp', 'epoch') or '0', redis.call('HGET', KEYS[1] .. 'evp', 'last') or '0' }
+local last = string.format('%.0f', lastPosition())
+return { redis.call('HGET', KEYS[1] .. 'evp', 'epoch') or '0', last }
 `)
 
-const leaveScript = script(`${forgetExpired}
+const leaveScript = script(`${positions}
 redis.call('HDEL', KEYS[1] .. 'evl', ARGV[1])
 if forgetExpired(tonumber(ARGV[2])) == 0 then redis.call('DEL', KEYS[1] .. 'ev') end
 return ''
 `)
 
 /** A chunk is a stream entry, with the number of its last event as its id. */
-const appendScript = script(`
-local last = tonumber(redis.call('HGET', KEYS[1] .. 'evp', 'last') or '0')
+const appendScript = scriptEvenWhenFull(`${positions}
+local last = lastPosition()
 for at = 2, #ARGV, 3 do
   local first = last + tonumber(ARGV[at + 1]) + 1
   last = first + tonumber(ARGV[at]) - 1

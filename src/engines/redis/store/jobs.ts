@@ -4,8 +4,9 @@ import type { ClaimRules, Hold } from '../../../queue/contract/limits.ts'
 import type { HeldLease, JobFilter, JobRecord, RemoveFilter } from '../../../queue/contract/store.ts'
 import { holdsOf } from '../../../queue/limits/holds.ts'
 import { heldLeaseOf, type StoredJob } from '../../../queue/rules/jobs/job.ts'
+import { script } from '../connections/script.ts'
 import type { RedisServer } from '../connections/server.ts'
-import { readHead, readLane } from '../units/head.ts'
+import { readHead } from '../units/head.ts'
 import { field } from '../units/needs.ts'
 import { bodyIn } from '../units/stored-text.ts'
 import type { Units } from '../units/units.ts'
@@ -13,6 +14,20 @@ import { soundRecordOf } from './sound-record.ts'
 
 /** Maximum number of ids per read. */
 const page = 500
+
+/** Whether a lane of a key has jobs that must run alone. The third line of its name says so: see `readLane`. */
+const aloneScript = script(`
+local lanes = KEYS[1] .. 'o:' .. ARGV[1]
+local start, size = 0, ${page}
+while true do
+  local some = redis.call('ZRANGE', lanes, start, start + size - 1)
+  for _, lane in ipairs(some) do
+    if string.match(lane, '^[^\\n]*\\n[^\\n]*\\n(.)') == '!' then return 1 end
+  end
+  if #some < size then return 0 end
+  start = start + size
+end
+`)
 
 /** Queries for jobs; no decisions depend on their answers. */
 export class Looking {
@@ -77,8 +92,7 @@ export class Looking {
     if (typeof head !== 'string') return []
     const { state, job } = readHead(head)
     if (state !== 'ready') return []
-    const [lanes] = (await this.#server.all([['ZRANGE', `o:${job}`, 0, -1]])) as string[][]
-    const isAlone = (lanes ?? []).some((lane) => readLane(lane).singleInstance)
+    const isAlone = (await this.#server.run(aloneScript, [job])) === 1
     return this.#units.run((queue) => {
       const found = queue.job(id)
       if (found?.state !== 'ready') return { answer: [] }

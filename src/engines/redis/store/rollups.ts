@@ -2,12 +2,12 @@ import { answerOf } from '../../../core/answer.ts'
 import { TreadleError } from '../../../core/errors.ts'
 import type { RollupBucket, RollupCell, RollupStore } from '../../../queue/contract/rollup-store.ts'
 import { type BucketKey, type RollupRows, Rollups, type StoredBucket } from '../../../queue/statistics/rollups.ts'
-import { script } from '../connections/script.ts'
+import { scriptEvenWhenFull } from '../connections/script.ts'
 import type { RedisServer } from '../connections/server.ts'
 import type { RedisStoreParts } from './store-parts.ts'
 
 /** Writes buckets, unless one of them has changed since it was read. An empty text means that there is no bucket. */
-const changeScript = script(`
+const changeScript = scriptEvenWhenFull(`
 local key = KEYS[1] .. 'ru'
 for at = 1, #ARGV, 3 do
   if (redis.call('HGET', key, ARGV[at]) or '') ~= ARGV[at + 1] then return 0 end
@@ -81,7 +81,7 @@ class RedisRows implements RollupRows {
     }
     throw new TreadleError(
       'DATABASE_BUSY',
-      'The statistics of the queue were changed by others all the time. They are written again later.',
+      'The statistics of the queue kept changing while they were written. They will be written again later.',
     )
   }
 

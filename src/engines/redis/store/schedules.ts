@@ -18,9 +18,10 @@ import type { Schedules } from '../../../queue/rules/schedules/schedules.ts'
 import { script } from '../connections/script.ts'
 import type { LoadedQueue } from '../units/loaded-queue.ts'
 import { occurrenceName } from '../units/loaded-timeline.ts'
-import { field, type Need, range } from '../units/needs.ts'
+import { field, type Need } from '../units/needs.ts'
 import { readSchedule } from '../units/stored-schedule.ts'
 import { pairsOf } from './jobs.ts'
+import { neighbourhoodOf } from './neighbourhood.ts'
 import type { RedisStoreParts } from './store-parts.ts'
 
 /** Maximum number of occurrences of a schedule that are read at once to find those that can be forgotten. */
@@ -62,8 +63,15 @@ export class RedisSchedules implements ScheduleStore {
     })
   }
 
-  neighbours(key: OccurrenceKey): Promise<Neighbours> {
-    return this.#run(scheduleNeeds([key.schedule]), (rules) => rules.neighbours(key))
+  async neighbours(key: OccurrenceKey): Promise<Neighbours> {
+    await this.#parts.ready()
+    const timeline = await neighbourhoodOf(this.#parts.server, key)
+    const earlier = [...timeline.unended].filter(({ at }) => at < key.at)
+    return this.#run([], (rules, queue) => {
+      queue.want(earlier.map(({ jobId }) => jobId))
+      queue.timelines.set(key.schedule, timeline)
+      return rules.neighbours(key)
+    })
   }
 
   markSeen(keys: readonly OccurrenceKey[]): Promise<void> {
@@ -79,7 +87,7 @@ export class RedisSchedules implements ScheduleStore {
   }
 
   async list(filter: ScheduleFilter = {}): Promise<readonly ScheduleRecord[]> {
-    const { names = await this.#names(), prefix = '' } = filter
+    const { prefix = '', names = await this.#names(prefix) } = filter
     const meant = names.filter((name) => name.startsWith(prefix))
     return this.#run(scheduleNeeds(meant), (rules, queue) => {
       for (const name of meant) queue.schedules.get(name)
@@ -108,7 +116,7 @@ export class RedisSchedules implements ScheduleStore {
     await this.#parts.server.run(forgetScript, [before])
     const [names] = (await this.#parts.server.all([['SMEMBERS', 'timed']])) as [string[]]
     let forgotten = 0
-    for (const name of names.sort()) {
+    for (const name of await this.#withOld(names.sort(), before)) {
       while (forgotten < limit) {
         const found = await this.#forgetOf(name, before, Math.min(limit - forgotten, page))
         forgotten += found
@@ -124,18 +132,11 @@ export class RedisSchedules implements ScheduleStore {
   }
 
   async #forgetOf(schedule: string, before: number, limit: number): Promise<number> {
-    const { server } = this.#parts
-    const old = ['-inf', `(${before}`, 'LIMIT', 0, page] as const
-    const [instants, unended] = (await server.all([
-      ['ZRANGEBYSCORE', `occ:${schedule}`, ...old],
-      ['ZRANGE', `ou:${schedule}`, 0, -1],
-    ])) as [string[], string[]]
-    const living = new Set(unended)
-    const ended = instants.filter((at) => !living.has(at)).map(Number)
-    if (ended.length === 0) return 0
+    const ended = await this.#endedBefore(schedule, before)
+    const hasLater = await this.#hasEndedAfter(schedule, ended.at(-1))
+    const meant = (hasLater ? ended : ended.slice(0, -1)).slice(0, limit)
+    if (meant.length === 0) return 0
     return this.#run([], (_, queue) => {
-      const lastEnded = lastEndedOf(queue, schedule)
-      const meant = ended.filter((at) => at !== lastEnded).slice(0, limit)
       queue.rows.want(meant.map((at) => field('oc', occurrenceName(schedule, at))))
       const doomed = meant.flatMap((at) => queue.occurrences.get(schedule, at) ?? []).filter(({ hasEnded }) => hasEnded)
       for (const occurrence of doomed) queue.occurrences.removed.add(occurrence)
@@ -143,10 +144,40 @@ export class RedisSchedules implements ScheduleStore {
     })
   }
 
-  async #names(): Promise<readonly string[]> {
+  /** Those of these schedules that have an occurrence from before this instant. */
+  async #withOld(names: readonly string[], before: number): Promise<readonly string[]> {
+    const found: string[] = []
+    for (let first = 0; first < names.length; first += page) {
+      const part = names.slice(first, first + page)
+      const counts = await this.#parts.server.all(part.map((name) => ['ZCOUNT', `occ:${name}`, '-inf', `(${before}`] as const))
+      found.push(...part.filter((_, index) => counts[index] !== 0))
+    }
+    return found
+  }
+
+  /** The first ones of a schedule. */
+  async #endedBefore(schedule: string, before: number): Promise<readonly number[]> {
+    const { server } = this.#parts
+    const [instants] = (await server.all([['ZRANGEBYSCORE', `occ:${schedule}`, '-inf', `(${before}`, 'LIMIT', 0, page]])) as [
+      string[],
+    ]
+    if (instants.length === 0) return []
+    const [unended] = (await server.all([['ZMSCORE', `ou:${schedule}`, ...instants]])) as [(string | null)[]]
+    return instants.filter((_, index) => unended[index] === null).map(Number)
+  }
+
+  async #hasEndedAfter(schedule: string, at: number | undefined): Promise<boolean> {
+    if (at === undefined) return false
+    const [stored, unended] = (await this.#parts.server.all([
+      ['ZCOUNT', `occ:${schedule}`, `(${at}`, '+inf'],
+      ['ZCOUNT', `ou:${schedule}`, `(${at}`, '+inf'],
+    ])) as [number, number]
+    return stored > unended
+  }
+
+  async #names(prefix = ''): Promise<readonly string[]> {
     await this.#parts.ready()
-    const [names] = await this.#parts.server.all([['HKEYS', 'sch']])
-    return names as string[]
+    return (await this.#parts.server.run(namesScript, [prefix])) as string[]
   }
 
   async #run<Answer>(needs: readonly Need[], act: (rules: Schedules, queue: LoadedQueue) => Answer): Promise<Answer> {
@@ -165,6 +196,17 @@ function changeOf(name: string, text: string | null): ChangedSchedule {
   return { name, entry: { name, expression, timezone, version, definition } }
 }
 
+/** The schedules whose names begin with a text. */
+const namesScript = script(`
+local names, prefix = redis.call('HKEYS', KEYS[1] .. 'sch'), ARGV[1]
+if prefix == '' then return names end
+local found = {}
+for _, name in ipairs(names) do
+  if string.sub(name, 1, #prefix) == prefix then found[#found + 1] = name end
+end
+return found
+`)
+
 /** Forgets which schedules were removed before an instant. */
 const forgetScript = script(`
 for _, name in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1] .. 'schr', '-inf', '(' .. ARGV[1])) do
@@ -176,16 +218,4 @@ return ''
 
 function scheduleNeeds(names: readonly string[]): readonly Need[] {
   return [...new Set(names)].map((name) => field('sch', name))
-}
-
-/** When the last occurrence that has ended was due. */
-function lastEndedOf(queue: LoadedQueue, schedule: string): number | undefined {
-  const unended = new Set(queue.rows.range(`ou:${schedule}`))
-  for (let size = 16; ; size *= 4) {
-    queue.rows.want([range(`occ:${schedule}`, -size, -1)])
-    const tail = queue.rows.range(`occ:${schedule}`, -size, -1)
-    const last = tail.findLast((at) => !unended.has(at))
-    if (last !== undefined) return Number(last)
-    if (tail.length < size) return undefined
-  }
 }

@@ -140,7 +140,7 @@ export class RedisStore implements JobStore {
   async setPaused(target: Pausable, isPaused: boolean): Promise<void> {
     await this.#parts.ready()
     const key = pausedKey(target)
-    const [changed] = await this.#parts.server.all([isPaused ? ['HSET', 'paused', key, 1] : ['HDEL', 'paused', key]])
+    const [changed] = await this.#parts.server.change([isPaused ? ['HSET', 'paused', key, 1] : ['HDEL', 'paused', key]])
     if (changed === 1 && !isPaused) await this.#parts.wake()
   }
 

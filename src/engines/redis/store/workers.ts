@@ -22,7 +22,7 @@ export class RedisWorkers implements WorkerStore {
     const now = time.now()
     const expired = (await this.#all()).filter(({ expiresAt }) => expiresAt <= now).map(({ owner }) => owner)
     const others = expired.filter((owner) => owner !== worker.owner)
-    await server.all([
+    await server.change([
       ['HSET', 'workers', worker.owner, JSON.stringify({ ...worker, seenAt: now, expiresAt: now + ttlMs })],
       ...(others.length > 0 ? [['HDEL', 'workers', ...others] as const] : []),
     ])

@@ -49,9 +49,17 @@ export async function packJobs(parts: PackingParts, request: PackRequest, id: st
     const label: Prepared<null> = { answer: null, failure: null, checks: [], writes: [headerWrite(id, header)], wakes: false }
     const isTaken = await parts.units.commitEach([...taken.map(({ prepared }) => prepared), label])
     const units = taken.flatMap(({ prepared }, index) => (isTaken[index] ? (prepared.answer ?? []) : []))
-    if (units.length > 0) return { parcel: { id, ...header, units }, after, unreadable }
+    if (units.length > 0) {
+      const parcel = { id, ...header, units }
+      return units.length === taken.length ? { parcel, after, unreadable } : { parcel, after: samePage(request), unreadable: [] }
+    }
     if (tries === mostTries) return { parcel: null, after, unreadable }
   }
+}
+
+/** The next page begins where this one did: the taking of one job may have changed what was read for another, such as their key. */
+function samePage({ after }: PageRequest): string {
+  return after ?? 'j'
 }
 
 /** A rule also fails if half of what it read was changed in between: then the job is left for the next walk. */
@@ -95,7 +103,9 @@ function unitWith(queue: LoadedQueue, id: string, request: PageRequest, isTaken:
   const moved = new MovedUnits({ ...queue.rules, logs: queue.logs })
   const job = queue.job(id)
   if (job === undefined || !moved.isMeant(job, request)) return null
-  const unit = moved.unitOf(moved.componentOf(job))
+  const members = moved.componentOf(job)
+  if (!isTaken && moved.wasShown(members, request.after?.slice(1) ?? '', request)) return null
+  const unit = moved.unitOf(members)
   if (unit !== null && isTaken) moved.takeOut([unit])
   return unit
 }

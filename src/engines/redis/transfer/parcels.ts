@@ -55,7 +55,7 @@ export function isEmpty({ paused, schedules, units }: Contents): boolean {
 
 /** Created on first use if the queue was never part of a transfer. */
 export async function identityOf(server: RedisServer): Promise<string> {
-  const answers = await server.all([
+  const answers = await server.change([
     ['HSETNX', 'meta', 'identity', randomToken()],
     ['HGET', 'meta', 'identity'],
   ])

@@ -179,3 +179,17 @@ export function placeText(links: StoredLinks, edgeCount: number): string {
   ]
   return JSON.stringify(parts)
 }
+
+/** Knows whether anything waits for a job without loading the edges. */
+export class LoadedTargets extends LoadedMap<string, Set<StoredEdge>> {
+  readonly #isAwaited: (id: string) => boolean
+
+  constructor(load: (id: string) => Set<StoredEdge> | undefined, isAwaited: (id: string) => boolean) {
+    super(load)
+    this.#isAwaited = isAwaited
+  }
+
+  override has(id: string): boolean {
+    return this.isKnown(id) ? super.has(id) : this.#isAwaited(id)
+  }
+}

@@ -1,15 +1,11 @@
 import type { Envelope } from '../../../envelope/envelope.ts'
 import type { FinalState } from '../../../queue/contract/job-state.ts'
 import { finalStates, zeroCounts } from '../../../queue/contract/job-state.ts'
-import { readRateLog } from '../../../queue/limits/rate-window.ts'
-import { parsed } from '../../../queue/model/parsed-json.ts'
-import { soundErrors } from '../../../queue/model/spoilt.ts'
 import { type Rules, rulesOver } from '../../../queue/rules/assembly.ts'
 import type { StoredJob } from '../../../queue/rules/jobs/job.ts'
 import { Jobs, type JobsState } from '../../../queue/rules/jobs/jobs.ts'
 import { type KeptOnce, OnceKeys } from '../../../queue/rules/keys/once-keys.ts'
 import { type LastingKey, UniqueKeys } from '../../../queue/rules/keys/unique-keys.ts'
-import { type GroupShare, Groups } from '../../../queue/rules/limits/groups.ts'
 import { Limits } from '../../../queue/rules/limits/limits.ts'
 import { type Counted, Rates } from '../../../queue/rules/limits/rates.ts'
 import type { StoredSchedule } from '../../../queue/rules/schedules/schedules.ts'
@@ -17,16 +13,20 @@ import type { Timeline } from '../../../queue/rules/schedules/timeline.ts'
 import { Edges } from '../../../queue/rules/workflows/edges.ts'
 import { newLinks, type StoredEdge, type StoredLinks } from '../../../queue/rules/workflows/links.ts'
 import { type Tree, Trees } from '../../../queue/rules/workflows/trees.ts'
+import { LoadedGroups } from '../../../queue/units/loaded-groups.ts'
 import { LoadedMap } from '../../../queue/units/loaded-map.ts'
 import { LoadedTimeline, type TailSizes } from '../../../queue/units/loaded-timeline.ts'
 import { flag, type Head, headText, idOf, readHead, tokenOf } from './head.ts'
-import { LoadedEdges, type LoadedPlace, loadedPlace } from './loaded-links.ts'
+import { LoadedEdges, type LoadedPlace, LoadedTargets, loadedPlace } from './loaded-links.ts'
 import { LoadedLogs } from './loaded-logs.ts'
 import { LoadedOccurrences } from './loaded-timeline.ts'
 import { field, jobNeeds, type Need, range } from './needs.ts'
+import { ReachedLimits } from './reached-limits.ts'
 import type { Rows } from './rows.ts'
+import { extraOf, extraText } from './stored-extra.ts'
+import { countedIn, lastingOf, markOf, textsOf } from './stored-keys.ts'
 import { readSchedule } from './stored-schedule.ts'
-import { bodyIn, finiteOr, partsIn, textOrNull } from './stored-text.ts'
+import { bodyIn } from './stored-text.ts'
 
 /** A job as it was when it was loaded. */
 export interface LoadedJob {
@@ -77,7 +77,7 @@ export class LoadedQueue {
   readonly logs: LoadedLogs
   /** Schedules that were moved away. */
   readonly away: LoadedMap<string, string>
-  readonly held: { readonly job: string; readonly group: string; readonly until: number }[] = []
+  readonly groups = new LoadedGroups()
   readonly reached = new Set<string>()
   readonly freed = new Set<string>()
   /** Counts that a limit was compared with. */
@@ -130,9 +130,9 @@ export class LoadedQueue {
     this.rows.want(ids.flatMap(jobNeeds))
   }
 
-  /** Like `want`, for jobs that may end: also loads the jobs that wait for them. */
-  wantEnding(ids: readonly string[]): void {
-    const waiting = ids.map((id) => range(`et:${id}`))
+  /** Like `want`; of those that are about to end, also loads the jobs that wait for them. */
+  wantEnding(ids: readonly string[], ending: readonly string[] = ids): void {
+    const waiting = ending.map((id) => range(`et:${id}`))
     this.rows.want([...ids.flatMap(jobNeeds), ...waiting])
     this.#wantEdges(waiting)
   }
@@ -172,7 +172,7 @@ export class LoadedQueue {
         const job = this.job(idOf(token))
         return job?.token === token ? job : undefined
       }),
-      groups: new LoadedGroups(this.held),
+      groups: this.groups,
       uniqueKeys: new UniqueKeys(this.living, this.lasting),
     }
   }
@@ -197,16 +197,17 @@ export class LoadedQueue {
     const placed = this.rows.field('p', id)
     const place = placed === null ? null : loadedPlace(placed, id, this.rows, this.edges)
     const extra = this.rows.field('x', id)
-    const occurrence = head.schedule === null ? null : this.occurrences.ofJob(head.schedule, head.at ?? 0, id)
+    const occurrence = this.occurrences.ofJob(head, id)
+    // Spreads come last: V8 takes sixty times as long to add so many fields to a copy.
     const job: StoredJob = {
-      ...statusOf(head, id),
-      ...extraOf(extra),
       envelope: this.#envelope(id, head),
       keyIndex: head.keyIndex,
       sentAs: head.sentAs,
       occurrence,
       // A blocked job without a stored place in a workflow waits for nothing.
       links: place?.links ?? (head.state === 'blocked' ? newLinks(id, null, 0) : null),
+      ...statusOf(head, id),
+      ...extraOf(extra),
     }
     const texts = { headText: headText(job, head.claim), extraText: extraText(job) }
     const isSpoilt = texts.headText !== text.slice(head.stamp.length + 1) || texts.extraText !== extra
@@ -225,7 +226,18 @@ export class LoadedQueue {
     }
     const { number, job, queue, priority, singleInstance, createdAt, runAt, uniqueKey, uniqueUntil, group } = head
     return {
-      ...{ id, number, job, queue, priority, singleInstance, createdAt, runAt, uniqueKey, uniqueUntil, group, links: null },
+      id,
+      number,
+      job,
+      queue,
+      priority,
+      singleInstance,
+      createdAt,
+      runAt,
+      uniqueKey,
+      uniqueUntil,
+      group,
+      links: null,
       get identity() {
         return read()[0]
       },
@@ -258,40 +270,6 @@ function statusOf(head: Head, id: string) {
   }
 }
 
-type Extra = Pick<StoredJob, 'result' | 'seal' | 'progress' | 'reason' | 'errors'>
-
-function extraOf(text: string | null): Extra {
-  if (text === null) return { result: null, seal: null, progress: null, reason: null, errors: [] }
-  const [result, seal, progress, reason, errors] = partsIn(text)
-  return {
-    result: textOrNull(result),
-    seal: textOrNull(seal),
-    progress: textOrNull(progress),
-    reason: textOrNull(reason),
-    errors: soundErrors(errors),
-  }
-}
-
-/** Null if there is nothing to store. */
-export function extraText({ result, seal, progress, reason, errors }: Extra): string | null {
-  const isEmpty = result === null && seal === null && progress === null && reason === null && errors.length === 0
-  return isEmpty ? null : JSON.stringify([result, seal, progress, reason, errors])
-}
-
-/** Knows whether anything waits for a job without loading the edges. */
-class LoadedTargets extends LoadedMap<string, Set<StoredEdge>> {
-  readonly #isAwaited: (id: string) => boolean
-
-  constructor(load: (id: string) => Set<StoredEdge> | undefined, isAwaited: (id: string) => boolean) {
-    super(load)
-    this.#isAwaited = isAwaited
-  }
-
-  override has(id: string): boolean {
-    return this.isKnown(id) ? super.has(id) : this.#isAwaited(id)
-  }
-}
-
 /** Reads how many jobs run when a limit is checked; those started since are counted here. */
 class LoadedJobs extends Jobs {
   readonly #queue: LoadedQueue
@@ -307,20 +285,6 @@ class LoadedJobs extends Jobs {
 
   override runningIn(queue: string): number {
     return this.#queue.count(`q\n${queue}`) + super.runningIn(queue)
-  }
-}
-
-class LoadedGroups extends Groups {
-  readonly #held: LoadedQueue['held']
-
-  constructor(held: LoadedQueue['held']) {
-    super()
-    this.#held = held
-  }
-
-  override hold(share: GroupShare, until: number): void {
-    super.hold(share, until)
-    this.#held.push({ job: share.key.slice(0, share.key.indexOf('\n')), group: share.group, until })
   }
 }
 
@@ -358,51 +322,4 @@ class LoadedTrees extends Trees {
     for (const state of finalStates) gone[state] = Number(rows.field('gone', `${root}\n${state}`) ?? 0)
     return { jobs: new Set(ids.flatMap((id) => this.#queue.job(id) ?? [])), gone }
   }
-}
-
-/**
- * Only the server knows whether a limit was reached that a finished run has made room under, and it wakes those waiting for it.
- */
-class ReachedLimits extends Set<string> {
-  readonly #reached: Set<string>
-  readonly #freed: Set<string>
-
-  constructor(reached: Set<string>, freed: Set<string>) {
-    super()
-    this.#reached = reached
-    this.#freed = freed
-  }
-
-  override add(scope: string): this {
-    this.#reached.add(scope)
-    return this
-  }
-
-  override delete(scope: string): boolean {
-    this.#freed.add(scope)
-    return false
-  }
-}
-
-export function lastingOf(index: string, text: string | null): LastingKey | undefined {
-  if (text === null) return undefined
-  const [jobId, expiresAt] = partsIn(text)
-  if (typeof jobId !== 'string') return undefined
-  return { index, jobId, expiresAt: finiteOr(expiresAt, Number.POSITIVE_INFINITY), slot: -1 }
-}
-
-export function markOf(key: string, text: string | null): KeptOnce | undefined {
-  if (text === null) return undefined
-  const [result, seal, expiresAt] = partsIn(text)
-  return { key, result: textOrNull(result), seal: textOrNull(seal), expiresAt: finiteOr(expiresAt, 0), slot: -1 }
-}
-
-function textsOf(text: string | null): readonly string[] | undefined {
-  return text === null ? undefined : partsIn(text).filter((each) => typeof each === 'string')
-}
-
-function countedIn(text: string | null): Counted | undefined {
-  if (text === null) return undefined
-  const { log, expiresAt } = Object(parsed(text)) as Readonly<Record<string, unknown>>
-  return { log: readRateLog(JSON.stringify(log)), expiresAt: finiteOr(expiresAt, 0) }
 }

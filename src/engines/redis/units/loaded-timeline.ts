@@ -2,6 +2,7 @@ import { readOutcomeName, readTime } from '../../../queue/model/spoilt.ts'
 import { StoredOccurrence } from '../../../queue/rules/schedules/timeline.ts'
 import type { OccurrenceSource } from '../../../queue/units/loaded-timeline.ts'
 import { Missing } from '../../../queue/units/missing.ts'
+import { type Head, readHead } from './head.ts'
 import { field, type Need, range } from './needs.ts'
 import type { Rows } from './rows.ts'
 import { finiteOr, partsIn, textIn } from './stored-text.ts'
@@ -53,13 +54,8 @@ export class LoadedOccurrences implements OccurrenceSource {
     return occurrence
   }
 
-  /** Loads those that have not ended as well. */
   tail(schedule: string, size: number): readonly StoredOccurrence[] {
-    this.#rows.want(tailNeeds(schedule, size))
-    const tail = instantsIn(this.#rows.range(`occ:${schedule}`, -size, -1))
-    const unended = instantsIn(this.#rows.range(`ou:${schedule}`))
-    this.#rows.want([...tail, ...unended].map((at) => field('oc', occurrenceName(schedule, at))))
-    return this.#all(schedule, tail)
+    return this.#all(schedule, instantsIn(this.#rows.range(`occ:${schedule}`, -size, -1)))
   }
 
   unended(schedule: string): readonly StoredOccurrence[] {
@@ -67,27 +63,35 @@ export class LoadedOccurrences implements OccurrenceSource {
   }
 
   missingTail(schedule: string, size: number): Missing<Need> {
-    return new Missing(tailNeeds(schedule, size))
+    return new Missing([range(`occ:${schedule}`, -size, -1)])
   }
 
   /**
    * The occurrence that a job stands for. If the schedule no longer has it, or it belongs to another job by now, returns a
-   * detached one.
+   * detached one. Null for a job that was dispatched. If it is missing, it is loaded together with those of all other jobs that
+   * have been loaded, because the rule most likely reads them next.
    */
-  ofJob(schedule: string, at: number, jobId: string): StoredOccurrence {
+  ofJob(head: Head, jobId: string): StoredOccurrence | null {
+    const { schedule } = head
+    if (schedule === null) return null
+    const at = head.at ?? 0
+    if (this.#rows.peek(field('oc', occurrenceName(schedule, at))) === undefined) {
+      this.#rows.want(this.#rows.heads.flatMap((text) => needOf(readHead(text))))
+    }
     const found = this.get(schedule, at)
     return found?.jobId === jobId ? found : new StoredOccurrence({ schedule, at, jobId, storedAt: at })
   }
 
   #all(schedule: string, instants: readonly number[]): readonly StoredOccurrence[] {
+    this.#rows.want(instants.map((at) => field('oc', occurrenceName(schedule, at))))
     return instants.flatMap((at) => this.get(schedule, at) ?? [])
   }
 }
 
-function tailNeeds(schedule: string, size: number): readonly Need[] {
-  return [range(`occ:${schedule}`, -size, -1), range(`ou:${schedule}`)]
+function needOf({ schedule, at }: Head): readonly Need[] {
+  return schedule === null ? [] : [field('oc', occurrenceName(schedule, at ?? 0))]
 }
 
-function instantsIn(members: readonly string[]): readonly number[] {
+export function instantsIn(members: readonly string[]): readonly number[] {
   return members.map(Number).filter(Number.isFinite)
 }

@@ -7,6 +7,7 @@ import { finiteOr, partsIn } from './stored-text.ts'
 /** A text, null, or the members of a sorted set or list. */
 type Stored = string | null | readonly string[]
 
+const headPrefix = nameOf(field('h', ''))
 /** Maximum number of steps along chains of waiting jobs to load ahead, each time a rule needs more of them. */
 const farthest = 64
 /** With this many edges or more, what lies beyond them is not loaded ahead. */
@@ -56,6 +57,11 @@ export class Rows {
   /** Reads without having the commit check that the value is unchanged. */
   peek(need: Need): Stored | undefined {
     return this.#stored.get(nameOf(need))
+  }
+
+  /** The texts of all jobs that have been loaded. */
+  get heads(): readonly string[] {
+    return [...this.#stored].flatMap(([name, text]) => (name.startsWith(headPrefix) && typeof text === 'string' ? [text] : []))
   }
 
   /** Loads all of these at once if any of them is missing. */

@@ -1,7 +1,8 @@
 import type { StoredDefinition } from '../../../queue/contract/schedule-store.ts'
 import { parsed } from '../../../queue/model/parsed-json.ts'
+import { readTime } from '../../../queue/model/spoilt.ts'
 import type { StoredSchedule } from '../../../queue/rules/schedules/schedules.ts'
-import { finiteOr, textIn, textOrNull } from './stored-text.ts'
+import { textIn, textOrNull } from './stored-text.ts'
 
 /** The schedule stored under a name. Only the name of a corrupted one is kept, which leaves nothing to verify. */
 export function readSchedule(name: string, text: string | null): StoredSchedule | undefined {
@@ -13,7 +14,7 @@ export function readSchedule(name: string, text: string | null): StoredSchedule 
     timezone: textIn(timezone),
     version: textIn(version),
     definition: definitionIn(definition),
-    since: finiteOr(since, 0),
+    since: readTime(since) ?? 0,
     paused: paused === true,
   }
 }

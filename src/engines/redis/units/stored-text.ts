@@ -26,16 +26,17 @@ type Body = Pick<Envelope, 'identity' | 'payload' | 'signature'>
 /** The texts of a job, one per line. JSON has no line breaks of its own: texts that have some are stored as a list. */
 export function bodyText({ identity, payload, signature }: Body): string {
   const lines = `${identity}\n${payload}\n${signature ?? ''}`
-  const isPlain = identity.startsWith('{') && lines.indexOf('\n', identity.length + 1) === identity.length + payload.length + 1
-  return isPlain && !identity.includes('\n') && signature !== '' ? lines : JSON.stringify([identity, payload, signature])
+  const first = lines.indexOf('\n')
+  const isPlain = first === identity.length && lines.indexOf('\n', first + 1) === first + payload.length + 1
+  return isPlain && signature !== '' ? lines : JSON.stringify([identity, payload, signature])
 }
 
 /** A job's body. Unreadable data never passes verification. */
 export function bodyIn(text: string | null): readonly [identity: string, payload: string, signature: string | null] {
-  if (text?.startsWith('{')) {
-    const first = text.indexOf('\n')
+  const first = text?.indexOf('\n') ?? -1
+  if (text !== null && first >= 0) {
     const second = text.indexOf('\n', first + 1)
-    if (first < 0 || second < 0) return ['', '', null]
+    if (second < 0) return ['', '', null]
     return [text.slice(0, first), text.slice(first + 1, second), text.slice(second + 1) || null]
   }
   const [identity, payload, signature] = partsIn(text)

@@ -4,7 +4,7 @@ import { pause, systemClock } from '../../../core/time/clock.ts'
 import { TailSizes } from '../../../queue/units/loaded-timeline.ts'
 import { Missing } from '../../../queue/units/missing.ts'
 import type { QueueTime } from '../../servers/queue-time.ts'
-import { script } from '../connections/script.ts'
+import { noKey, script, scriptEvenWhenFull } from '../connections/script.ts'
 import type { RedisServer } from '../connections/server.ts'
 import { commitScript } from '../scripts/commit.ts'
 import { LoadedQueue } from './loaded-queue.ts'
@@ -12,9 +12,11 @@ import { firstTail } from './loaded-timeline.ts'
 import type { Need } from './needs.ts'
 import type { Op } from './places.ts'
 import { expectation, Rows } from './rows.ts'
-import { writesOf } from './writes.ts'
+import { storesJobs, writesOf } from './writes.ts'
 
 const commit = script(commitScript)
+/** See `scriptEvenWhenFull`. */
+const evenWhenFull: Op = ['U', noKey]
 
 /** After this many refusals, a unit runs alone under the mutex; after `mostTries`, it is given up. */
 const optimisticTries = 3
@@ -64,7 +66,7 @@ export class Units {
         if (mutex !== '') await this.#unlock(mutex).catch(() => {})
       }
     }
-    throw new TreadleError('DATABASE_BUSY', `What others write to the queue has kept a call from its end ${mostTries} times`)
+    throw new TreadleError('DATABASE_BUSY', `Writes by other programs have interrupted a call ${mostTries} times`)
   }
 
   /**
@@ -129,8 +131,7 @@ export class Units {
   async #lock(): Promise<string> {
     const own = randomToken()
     while (true) {
-      const held = await this.#server.command('SET', `${this.#server.prefix}mutex`, own, 'NX', 'PX', mutexMs)
-      if (held !== null) return own
+      if ((await this.#server.run(lock, [own, mutexMs])) === 1) return own
       await pause(systemClock, mutexPauseMs)
     }
   }
@@ -139,6 +140,10 @@ export class Units {
     await this.#server.run(unlock, [own])
   }
 }
+
+const lock = scriptEvenWhenFull(`
+return redis.call('SET', KEYS[1] .. 'mutex', ARGV[1], 'NX', 'PX', ARGV[2]) and 1 or 0
+`)
 
 const unlock = script(`
 if redis.call('GET', KEYS[1] .. 'mutex') == ARGV[1] then redis.call('DEL', KEYS[1] .. 'mutex') end
@@ -175,6 +180,7 @@ class Unit {
     try {
       const { answer, ops = [] } = rule(queue)
       const writes = [...ops, ...writesOf(queue, this.#stamp)]
+      if (writes.length > 0 && !storesJobs(queue)) writes.unshift(evenWhenFull)
       return { answer, failure: null, checks: writes.length === 0 ? [] : checksOf(queue), writes, wakes: queue.wakes }
     } catch (thrown) {
       if (thrown instanceof Missing) return thrown
@@ -184,7 +190,7 @@ class Unit {
 }
 
 function endless(): TreadleError {
-  return new TreadleError('DATABASE_FAILED', 'A call asked for more and more of the queue, and came to no end')
+  return new TreadleError('DATABASE_FAILED', 'A call kept loading more of the queue without reaching an end')
 }
 
 /** A job's body and outcome change only together with its head, so they need no check of their own. */

@@ -4,15 +4,16 @@ import type { LastingKey } from '../../../queue/rules/keys/unique-keys.ts'
 import type { StoredEdge } from '../../../queue/rules/workflows/links.ts'
 import { headText } from './head.ts'
 import { edgeName, edgeText, LoadedEdgeList, placeText } from './loaded-links.ts'
-import { extraText, type LoadedJob, type LoadedQueue } from './loaded-queue.ts'
+import type { LoadedJob, LoadedQueue } from './loaded-queue.ts'
 import { occurrenceText } from './loaded-timeline.ts'
 import { type Counts, countJob, moveBetween, type Op } from './places.ts'
+import { extraText } from './stored-extra.ts'
 import { bodyText } from './stored-text.ts'
 
 /** Everything that the rules have changed in the loaded data, as steps of a commit. `stamp` marks the heads that it writes. */
 export function writesOf(queue: LoadedQueue, stamp: string): readonly Op[] {
   const ops: Op[] = [...jobWrites(queue, stamp), ...edgeWrites(queue), ...keyWrites(queue), ...scheduleWrites(queue)]
-  for (const { job, group, until } of queue.held) ops.push(['H', job, group, until])
+  for (const { job, group, until } of queue.groups.held) ops.push(['H', job, group, until])
   for (const [scope, , counted] of queue.rates.changes()) {
     if (counted !== undefined) ops.push(['P', `rate:${scope}`, JSON.stringify(counted), keptMs(counted.expiresAt, queue.now)])
   }
@@ -24,6 +25,12 @@ export function writesOf(queue: LoadedQueue, stamp: string): readonly Op[] {
   for (const scope of queue.freed) ops.push(['F', scope])
   if (queue.wakes) ops.push(['W'])
   return ops
+}
+
+/** Whether it adds jobs to the queue, instead of only changing those that are there. */
+export function storesJobs(queue: LoadedQueue): boolean {
+  for (const id of queue.byId.keys()) if (!queue.loaded.has(id)) return true
+  return false
 }
 
 /** Generous, because the server's time is not the queue's in tests that move the clock by hand. */
@@ -68,7 +75,7 @@ function asLoaded({ job, head, place }: LoadedJob): StoredJob {
   const routing = { job: head.job, queue, priority, singleInstance, group, number, uniqueKey, uniqueUntil, createdAt }
   return {
     ...job,
-    envelope: { ...sealless, id: job.envelope.id, runAt, ...routing },
+    envelope: { id: job.envelope.id, runAt, ...routing, ...sealless },
     links: place === null ? null : { ...place.links, givesUpAt: place.givesUpAt },
     ...{ state, runAt, finishedAt, startedAt, owner, leaseExpiresAt: leaseUntil, cancelRequested: (flags & 1) !== 0 },
   }

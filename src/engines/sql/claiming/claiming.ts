@@ -9,7 +9,6 @@ import { earliest, isOverdue, nextAtOf, type Outlook, readOutlook } from '../lan
 import { inOrder, isLimited, type RankedLane, wantedLanes } from '../lanes/ranked-lanes.ts'
 import type { Groups } from '../limits/groups.ts'
 import { type Chosen, LimitedClaiming } from '../limits/limited-claiming.ts'
-import type { Rates } from '../limits/rates.ts'
 import { attemptsAfter, heldKeyOf, mostAttempts } from '../rows/job-row.ts'
 import { isReady, stateNumber } from '../rows/tables.ts'
 import type { SqlDatabase, SqlSession } from '../session.ts'
@@ -25,7 +24,6 @@ export interface ClaimingParts {
   readonly lanes: Lanes
   readonly counts: Counts
   readonly groups: Groups
-  readonly rates: Rates
   readonly promoting: Promoting
   readonly rescuing: Rescuing
   /** Ends jobs that have waited too long for others. */

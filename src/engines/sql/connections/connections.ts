@@ -1,7 +1,6 @@
-import { TreadleError } from '../../../core/errors.ts'
+import { isUnreachable, TreadleError } from '../../../core/errors.ts'
 import { pause, systemClock } from '../../../core/time/clock.ts'
 import { formatDuration } from '../../../core/time/duration.ts'
-import { isUnreachable } from '../../servers/repeating.ts'
 
 /** What the queue needs from a driver's pool. */
 export interface ConnectionPool<Connection> {
@@ -91,13 +90,13 @@ export class Connections<Connection> {
     const unreachable = remake === null ? null : await this.#unreachable(remake)
     if (unreachable !== null) return unreachable
     const waited = formatDuration(longestWaitMs)
-    const message = `No connection was free for ${waited}; ${this.#lent} are at work. Look for slow statements, or give the pool more connections.`
+    const message = `No connection was free for ${waited}; ${this.#lent} are in use. Look for slow statements, or give the pool more connections.`
     return new TreadleError('DATABASE_BUSY', message)
   }
 
   #silence(): TreadleError {
     const waited = formatDuration(this.#options.longestWaitMs)
-    const silence = `it was asked for a connection and said nothing for ${waited}. Check that it runs, and what lies between`
+    const silence = `it did not answer a request for a connection within ${waited}. Check that it runs, and the network in between`
     return this.#options.failure(new Error(silence))
   }
 

@@ -1,10 +1,9 @@
-import { answerOf, type Steps, wait } from '../../../core/answer.ts'
-import { TreadleError } from '../../../core/errors.ts'
+import { type Answer, answerOf, type Steps, wait } from '../../../core/answer.ts'
+import { isUnreachable, TreadleError } from '../../../core/errors.ts'
 import { systemClock } from '../../../core/time/clock.ts'
-import { isUnreachable } from '../../servers/repeating.ts'
 import type { Dialect } from '../dialect.ts'
-import type { ColumnName, TableName } from '../rows/tables.ts'
-import type { SqlDatabase, SqlRow, SqlSession, SqlValue } from '../session.ts'
+import { ForwardingSession } from '../forwarding-session.ts'
+import type { SqlDatabase, SqlSession } from '../session.ts'
 import type { Connections } from './connections.ts'
 import { retrying } from './retrying.ts'
 
@@ -34,57 +33,18 @@ export interface EngineTransaction extends SqlSession {
 type TransactionWork<Value> = (session: SqlSession, connection: unknown) => Steps<Value>
 
 /** A pool of connections to one database. */
-export class PooledDatabase<Connection> implements SqlDatabase {
+export class PooledDatabase<Connection> extends ForwardingSession implements SqlDatabase {
   readonly dialect: Dialect
   readonly #connections: Connections<Connection>
   readonly #engine: SqlEngine<Connection>
   readonly #longestMs: number
 
   constructor(connections: Connections<Connection>, engine: SqlEngine<Connection>, longestMs: number) {
+    super()
     this.dialect = engine.dialect
     this.#connections = connections
     this.#engine = engine
     this.#longestMs = longestMs
-  }
-
-  all<Row>(sql: string, values: readonly SqlValue[] = []): Promise<Row[]> {
-    return this.#alone(async (session) => session.all<Row>(sql, values))
-  }
-
-  run(sql: string, values: readonly SqlValue[] = []): Promise<number> {
-    return this.#alone(async (session) => session.run(sql, values))
-  }
-
-  insert<Table extends TableName>(table: Table, columns: readonly ColumnName<Table>[], rows: readonly SqlRow[]): Promise<void> {
-    return this.#write(async (session) => session.insert(table, columns, rows))
-  }
-
-  insertNew<Table extends TableName>(
-    table: Table,
-    columns: readonly ColumnName<Table>[],
-    rows: readonly SqlRow[],
-    key: ColumnName<Table>,
-  ): Promise<ReadonlySet<string>> {
-    return this.#write(async (session) => session.insertNew(table, columns, rows, key))
-  }
-
-  upsert<Table extends TableName>(
-    table: Table,
-    columns: readonly ColumnName<Table>[],
-    rows: readonly SqlRow[],
-    keys: readonly ColumnName<Table>[],
-    changes: readonly ColumnName<Table>[],
-  ): Promise<void> {
-    return this.#write(async (session) => session.upsert(table, columns, rows, keys, changes))
-  }
-
-  update<Table extends TableName>(
-    table: Table,
-    keys: readonly ColumnName<Table>[],
-    columns: readonly ColumnName<Table>[],
-    rows: readonly SqlRow[],
-  ): Promise<void> {
-    return this.#write(async (session) => session.update(table, keys, columns, rows))
   }
 
   /** For statements that may take as long as they need. */
@@ -105,16 +65,16 @@ export class PooledDatabase<Connection> implements SqlDatabase {
     await this.#connections.close()
   }
 
-  #alone<Value>(work: (session: SqlSession) => Promise<Value>): Promise<Value> {
+  protected runOne<Value>(work: (session: SqlSession) => Answer<Value>): Promise<Value> {
     const { isTransient } = this.#engine
     return this.#retrying(
-      () => this.#connections.with((connection) => work(this.#engine.session(connection, this.#longestMs))),
+      () => this.#connections.with(async (connection) => work(this.#engine.session(connection, this.#longestMs))),
       isTransient,
     )
   }
 
-  #write<Value>(work: (session: SqlSession) => Promise<Value>): Promise<Value> {
-    return this.#engine.writesAtOnce ? this.#alone(work) : this.attempt((session) => wait(work(session)))
+  protected runSeveral<Value>(work: (session: SqlSession) => Answer<Value>): Promise<Value> {
+    return this.#engine.writesAtOnce ? this.runOne(work) : this.attempt((session) => wait(work(session)))
   }
 
   #inTransaction<Value>(work: TransactionWork<Value>, longestMs: number | null): Promise<Value> {

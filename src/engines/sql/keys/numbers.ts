@@ -1,34 +1,9 @@
 import { type Steps, wait } from '../../../core/answer.ts'
-import type { SendReceipt } from '../../../queue/contract/contract.ts'
 import type { JobNumbers } from '../../../queue/contract/store.ts'
+import { isNumber, lastNumber } from '../../../queue/model/job-number.ts'
 import { isJobId } from '../rows/lease-token.ts'
-import type { PlainRow } from '../rows/sent-rows.ts'
 import type { SqlDatabase, SqlSession } from '../session.ts'
 import type { Stepped } from '../stepped.ts'
-
-/** The small numbers by which other programs refer to jobs. */
-export class Numbers {
-  /** The jobs that have the numbers of these rows. */
-  *holders(session: SqlSession, rows: readonly PlainRow[]): Steps<ReadonlyMap<number, string>> {
-    const found = yield* jobsWith(
-      session,
-      rows.flatMap(({ number }) => number ?? []),
-    )
-    return new Map(found.map(({ id, number }) => [number, id]))
-  }
-
-  /** For a row that was not stored, returns the job that already has its number. */
-  *namesakes(session: SqlSession, rows: readonly PlainRow[], receipts: readonly SendReceipt[]): Steps<readonly SendReceipt[]> {
-    const refused = rows.filter(({ number }, index) => number !== undefined && receipts[index]?.stored === false)
-    if (refused.length === 0) return receipts
-    const holders = yield* this.holders(session, refused)
-    return receipts.map((receipt, index) => {
-      const { number } = rows[index] as PlainRow
-      const holder = number === undefined || receipt.stored ? undefined : holders.get(number)
-      return holder === undefined ? receipt : { ...receipt, id: holder }
-    })
-  }
-}
 
 /** Gives numbers to jobs, and finds jobs by number. */
 export function sqlNumbers(database: SqlDatabase): Stepped<JobNumbers> {
@@ -43,11 +18,23 @@ export function sqlNumbers(database: SqlDatabase): Stepped<JobNumbers> {
   }
 }
 
-/** Concurrent callers take numbers one after the other: the row stays locked until the transaction ends. */
+/**
+ * Concurrent callers take numbers one after the other: the row stays locked until the transaction ends. If somebody has spoilt the
+ * counter or set it back, it continues after the last number that a job has.
+ */
 function* take(session: SqlSession, count: number): Steps<number> {
-  yield* wait(session.run('UPDATE {numbers} SET next = next + ? WHERE one = 1', [count]))
-  const [row] = yield* wait(session.all<{ next: number }>('SELECT next FROM {numbers} WHERE one = 1'))
-  return (row?.next as number) - count
+  yield* wait(session.run('UPDATE {numbers} SET next = next + ? WHERE one = 1 AND next >= 1 AND next <= ?', [count, lastNumber]))
+  const lastOfJobs = 'SELECT number FROM {jobs} WHERE number < ? ORDER BY number DESC LIMIT 1'
+  const [row] = yield* wait(
+    session.all<{ next: number; last: number | null }>(`SELECT next, (${lastOfJobs}) AS last FROM {numbers} WHERE one = 1`, [
+      lastNumber,
+    ]),
+  )
+  const first = Number(row?.next) - count
+  const given = Math.max(row?.last ?? 0, 0)
+  if (isNumber(first) && first > given) return first
+  yield* wait(session.upsert('numbers', ['one', 'next'], [{ one: 1, next: given + 1 + count }], ['one'], ['next']))
+  return given + 1
 }
 
 function* assign(database: SqlDatabase, ids: readonly string[]): Steps<readonly (number | null)[]> {
@@ -71,7 +58,8 @@ function* assign(database: SqlDatabase, ids: readonly string[]): Steps<readonly 
   return ids.map((id) => numbers.get(id) ?? null)
 }
 
-function* jobsWith(
+/** The jobs that have these numbers. */
+export function* jobsWith(
   session: SqlSession,
   numbers: readonly number[],
 ): Steps<readonly { readonly id: string; readonly number: number }[]> {

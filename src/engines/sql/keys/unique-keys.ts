@@ -9,47 +9,33 @@ export interface HeldKeys {
   readonly lasting?: { readonly jobId: string; readonly expiresAt: number }
 }
 
-/** The jobs that hold keys, by digest. */
-export type Holders = ReadonlyMap<string, string>
+interface HeldAndThere {
+  /** By digest. */
+  readonly held: ReadonlyMap<string, HeldKeys>
+  readonly there: readonly string[]
+}
 
 /**
  * Unique keys that are held for a time or forever, whatever happens to their jobs, have rows of their own. Keys held by the state
  * of a job are in that job's row, under a unique index.
  */
 export class UniqueKeys {
-  /** Who holds these keys by a job's state, and who for longer, even if that time is over. */
-  *held(session: SqlSession, digests: readonly string[]): Steps<ReadonlyMap<string, HeldKeys>> {
-    const rows = yield* wait(
-      session.all<{ held_key: string; id: string; is_lasting: number; until: number | null }>(
-        `SELECT held_key, id, 0 AS is_lasting, 0 AS until FROM {jobs} WHERE held_key IN (?)
-         UNION ALL SELECT held_key, job_id AS id, 1 AS is_lasting, until FROM {unique_keys} WHERE held_key IN (?)`,
-        [digests, digests],
-      ),
-    )
+  /**
+   * Who holds these keys by a job's state, and who for longer, even if that time is over; and which of these jobs exist. One
+   * statement, because each dispatch with a key needs both.
+   */
+  *held(session: SqlSession, digests: readonly string[], ids: readonly string[] = []): Steps<HeldAndThere> {
+    const questions = [...(digests.length === 0 ? [] : [heldBy]), ...(ids.length === 0 ? [] : [thereOf])]
+    const names = [...(digests.length === 0 ? [] : [digests, digests]), ...(ids.length === 0 ? [] : [ids])]
+    const rows = yield* wait(session.all<HeldRow>(questions.join(' UNION ALL '), names))
     const held = new Map<string, HeldKeys>()
+    const there: string[] = []
     for (const { held_key, id, is_lasting, until } of rows) {
       const lasting = { jobId: id, expiresAt: until ?? Number.POSITIVE_INFINITY }
-      held.set(held_key, { ...held.get(held_key), ...(is_lasting === 1 ? { lasting } : { living: id }) })
+      if (held_key === null) there.push(id)
+      else held.set(held_key, { ...held.get(held_key), ...(is_lasting === 1 ? { lasting } : { living: id }) })
     }
-    return held
-  }
-
-  /** Those of these digests that are held, by a job's state or for longer, with the jobs that hold them. */
-  *holders(session: SqlSession, digests: readonly string[], now: number): Steps<Holders> {
-    if (digests.length === 0) return new Map()
-    return holdersOf(yield* wait(session.all<HolderRow>(heldBy, [digests, digests, now])))
-  }
-
-  /** The same, plus which of these jobs exist. One statement, because each dispatch with a key needs both. */
-  *holdersAndJobs(
-    session: SqlSession,
-    digests: readonly string[],
-    ids: readonly string[],
-    now: number,
-  ): Steps<{ readonly holders: Holders; readonly there: readonly string[] }> {
-    const both = `${heldBy} UNION ALL SELECT NULL AS held_key, id FROM {jobs} WHERE id IN (?)`
-    const rows = yield* wait(session.all<HolderRow>(both, [digests, digests, now, ids]))
-    return { holders: holdersOf(rows), there: rows.flatMap(({ held_key, id }) => (held_key === null ? [id] : [])) }
+    return { held, there }
   }
 
   /** Holds keys for a time or forever, unless they are already held. Returns the digests of the keys it got. */
@@ -102,17 +88,16 @@ export class UniqueKeys {
   }
 }
 
-interface HolderRow {
+interface HeldRow {
   readonly held_key: string | null
   readonly id: string
+  readonly is_lasting: number
+  readonly until: number | null
 }
 
-const heldBy = `SELECT held_key, id FROM {jobs} WHERE held_key IN (?)
-  UNION ALL SELECT held_key, job_id AS id FROM {unique_keys} WHERE held_key IN (?) AND (until IS NULL OR until > ?)`
-
-function holdersOf(rows: readonly HolderRow[]): Holders {
-  return new Map(rows.flatMap(({ held_key, id }) => (held_key === null ? [] : [[held_key, id] as const])))
-}
+const heldBy = `SELECT held_key, id, 0 AS is_lasting, 0 AS until FROM {jobs} WHERE held_key IN (?)
+  UNION ALL SELECT held_key, job_id AS id, 1 AS is_lasting, until FROM {unique_keys} WHERE held_key IN (?)`
+const thereOf = 'SELECT NULL AS held_key, id, 0 AS is_lasting, 0 AS until FROM {jobs} WHERE id IN (?)'
 
 function insert(session: SqlSession, rows: readonly SqlRow[]): Answer<ReadonlySet<string>> {
   return session.insertNew('unique_keys', ['held_key', 'job_id', 'until'], rows, 'held_key')
@@ -127,11 +112,6 @@ export interface LastingKey {
 /** Whether the key is held whatever happens to the job. */
 export function isLasting(until: number | null): until is number {
   return until !== null && until !== untilNumber.ended && until !== untilNumber.started
-}
-
-/** Whether a key held like this still excludes other jobs: not if its time is over. */
-export function holdsOn(until: number | null, now: number): boolean {
-  return !isLasting(until) || until === untilNumber.ever || until > now
 }
 
 /** An instant so early that it would be mistaken for one of the special numbers has passed anyway. */

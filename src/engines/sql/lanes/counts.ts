@@ -43,8 +43,12 @@ export class CountChanges {
     for (const [lane, moved] of jobs) this.move(lane, from, to, moved)
   }
 
+  /** Sums of what somebody else has written may be larger than their column, and lanes that cannot exist are left out. */
   get rows(): readonly LaneRow[] {
-    return [...this.#changes.values()].filter(({ jobs }) => jobs !== 0)
+    const rows = [...this.#changes.values()].filter(({ lane, jobs }) => jobs !== 0 && Number.isSafeInteger(lane))
+    return rows.map((row) =>
+      Number.isSafeInteger(row.jobs) ? row : { ...row, jobs: Math.sign(row.jobs) * Number.MAX_SAFE_INTEGER },
+    )
   }
 
   /**
@@ -103,11 +107,14 @@ export class Counts {
   /** Up to `limit` lanes with jobs in this state. */
   lanesIn(state: number, limit: number): Answer<readonly Pick<LaneCount, 'lane'>[]> {
     const changes = each(`lane > 0 AND state = ${state}`, `lane > 0 AND state = ${state}`)
-    return this.#database.all(`SELECT lane FROM ${changes} GROUP BY lane HAVING SUM(jobs) > 0 LIMIT ${limit}`)
+    return this.#database.all(
+      `SELECT lane FROM ${changes} GROUP BY lane HAVING ${this.#database.dialect.sumOf('jobs')} > 0 LIMIT ${limit}`,
+    )
   }
 
   get #sum(): string {
-    return `CAST(SUM(jobs) AS ${this.#database.dialect.wholeNumber}) AS jobs`
+    const { dialect } = this.#database
+    return `${dialect.wholeNumber(dialect.sumOf('jobs'))} AS jobs`
   }
 
   noteEntries(entries: number): void {
@@ -155,7 +162,7 @@ export class Counts {
   }
 
   *#addToTotals(session: SqlSession, entries: readonly LaneCount[]): Steps<void> {
-    const lanes = [...new Set(entries.map(({ lane }) => lane))].sort((a, b) => a - b)
+    const lanes = [...new Set(entries.map(({ lane }) => lane))].filter(Number.isSafeInteger).sort((a, b) => a - b)
     const question = 'SELECT lane, state, jobs FROM {totals} WHERE lane IN (?)'
     const before = yield* wait(session.all<LaneCount>(question, [[allLanes, ...lanes]]))
     const sums = new CountChanges()

@@ -3,7 +3,7 @@ import { keyRanges } from '../../../queue/claiming/key-pattern.ts'
 import type { LeaseRequest } from '../../../queue/contract/contract.ts'
 import { isReadyIn } from '../dialect.ts'
 import type { SqlDatabase, SqlValue } from '../session.ts'
-import { crowdedFrom, type Lane, laneColumns, mayBeStored } from './lane-numbers.ts'
+import { crowdedFrom, isLaneNumber, type Lane, laneColumns, mayBeStored } from './lane-numbers.ts'
 import type { Lanes } from './lanes.ts'
 import { isUnpaused } from './outlook.ts'
 import { limitedTest, wantedTest } from './ranked-lanes.ts'
@@ -45,8 +45,10 @@ export class CrowdedLanes {
 
   *open(request: LeaseRequest): Steps<OpenCrowd> {
     const isAgeing = (request.ageingMs ?? 0) > 0
-    // Most jobs match the pattern of a worker that claims by pattern.
-    const first = request.others == null || isAgeing ? null : yield* this.#inOrder(request, pages.slice(0, 1))
+    // Most jobs match the pattern of a worker that claims by pattern, so often the first ones are all it needs.
+    const [needed, firstPage] = [this.#needed(request), pages[0]]
+    const sizes = needed < firstPage ? [needed, firstPage] : [needed]
+    const first = request.others == null || isAgeing ? null : yield* this.#inOrder(request, sizes)
     const few = first ?? (yield* this.#few(request))
     if (few !== null) return few
     const found = isAgeing ? yield* this.#ofPriorities(request) : yield* this.#inOrder(request, pages)
@@ -62,13 +64,16 @@ export class CrowdedLanes {
     const open = `CASE WHEN ${isUnpaused('few.lane')} THEN ${isReadyIn(this.#database.dialect, 'few.lane')} END AS is_open`
     const lanes = yield* wait(this.#database.all<FewRow>(`SELECT few.*, ${open} FROM (${few}) AS few`, values))
     if (lanes.length > fewLanes) return null
-    return { lanes: this.#met(lanes.filter(({ is_open }) => is_open === 1).filter(wantedTest(request))), isAll: true }
+    return {
+      lanes: this.#met(lanes.filter(({ lane, is_open }) => is_open === 1 && isLaneNumber(lane)).filter(wantedTest(request))),
+      isAll: true,
+    }
   }
 
   /** Null if too few of the jobs read are wanted. */
   *#inOrder(request: LeaseRequest, sizes: readonly number[]): Steps<OpenCrowd | null> {
     const [isWanted, isLimited] = [wantedTest(request), limitedTest(request)]
-    const needed = request.limit + (this.#database.dialect.isAlone === true ? 0 : slack)
+    const needed = this.#needed(request)
     for (const size of sizes) {
       if (size < needed) continue
       const lanes = yield* this.#page(size, null)
@@ -82,6 +87,10 @@ export class CrowdedLanes {
       }
     }
     return null
+  }
+
+  #needed({ limit }: LeaseRequest): number {
+    return limit + (this.#database.dialect.isAlone === true ? 0 : slack)
   }
 
   /** With ageing, the very first job may have any priority. */
@@ -124,16 +133,28 @@ export class CrowdedLanes {
     )
   }
 
-  /** Some of the wanted lanes, different ones each time. Their order relative to the lanes left out is lost. */
+  /**
+   * Some of the wanted lanes, different ones each time. Their order relative to the lanes left out is lost. None are returned only
+   * if none of all lanes is wanted, so that a worker does not sleep beside ready jobs.
+   */
   *#some(request: LeaseRequest): Steps<OpenCrowd> {
     const { condition, values } = namesOf(request) ?? anyName
-    const isOpen = `${isReadyIn(this.#database.dialect, '{lanes}.lane')} = 1 AND ${isUnpaused('{lanes}.lane')}`
-    const some = `SELECT ${laneColumns} FROM {lanes} WHERE ${condition} AND lane > ? AND ${isOpen} ORDER BY lane LIMIT ${mostLanes}`
-    const isFromStart = this.#cursor === 0
-    const lanes = yield* wait(this.#database.all<Lane>(some, [...values, this.#cursor]))
-    this.#cursor = lanes.length < mostLanes ? 0 : (lanes.at(-1) as Lane).lane
-    const wanted = this.#met(lanes.filter(wantedTest(request)))
-    return wanted.length > 0 || isFromStart ? { lanes: wanted, isAll: wanted.length === 0 } : yield* this.#some(request)
+    const isWanted = wantedTest(request)
+    const isOpen = `${isReadyIn(this.#database.dialect, 'some_lanes.lane')} = 1 AND ${isUnpaused('some_lanes.lane')}`
+    const some = `SELECT ${laneColumns} FROM {lanes} AS some_lanes WHERE ${condition} AND lane > ? AND ${isOpen} ORDER BY lane LIMIT ${mostLanes}`
+    let after = this.#cursor
+    let isFromStart = after === 0
+    for (;;) {
+      const lanes = yield* wait(this.#database.all<Lane>(some, [...values, after]))
+      after = lanes.length < mostLanes ? 0 : (lanes.at(-1) as Lane).lane
+      const wanted = lanes.filter(isWanted)
+      const isEnd = after === 0 && isFromStart
+      if (wanted.length > 0 || isEnd) {
+        this.#cursor = after
+        return { lanes: this.#met(wanted), isAll: wanted.length === 0 }
+      }
+      isFromStart ||= after === 0
+    }
   }
 
   #met(lanes: readonly Lane[]): readonly Lane[] {

@@ -1,6 +1,6 @@
 import { type Steps, wait } from '../../../core/answer.ts'
 import type { SqlSession, SqlValue } from '../session.ts'
-import { mayBeStored } from './lane-numbers.ts'
+import { isLaneNumber, mayBeStored } from './lane-numbers.ts'
 
 /** Criteria for choosing jobs that can be decided by their lanes. */
 export interface LaneChoice {
@@ -69,5 +69,6 @@ function* numbersOf(
 ): Steps<readonly number[] | null> {
   const few = `SELECT lane FROM {lanes} WHERE ${meant} LIMIT ${most + 1}`
   const found = yield* wait(session.all<{ lane: number }>(few, values))
-  return found.length > most ? null : found.map(({ lane }) => lane)
+  // No job can be in a lane whose number somebody has spoilt.
+  return found.length > most ? null : found.map(({ lane }) => lane).filter(isLaneNumber)
 }

@@ -49,7 +49,7 @@ function firstOf({ from, is, at }: StateIndex): string {
 
 /**
  * Whether neither the queue nor the job of a lane is paused; usually nothing is. Scalar subqueries, so that no planner reads all
- * lanes or all pauses.
+ * lanes or all pauses. `lane` must not be a column of `{lanes}` by that name, which means another row inside the subquery.
  */
 export function isUnpaused(lane: string): string {
   const isFree = (text: string) =>

@@ -17,6 +17,8 @@ export interface Place {
   readonly grp: string
 }
 
+const latestTurn = 2 ** 52
+
 /**
  * Which groups of a lane may have ready jobs, and whose turn it is. A transaction that makes a job of a group ready adds the
  * group here, and one that takes its last ready job drops it, so that the group goes to the end of the line when it arrives
@@ -43,8 +45,11 @@ export class Groups {
     yield* wait(session.upsert('groups', ['lane', 'grp', 'turn', 'version'], sorted, ['lane', 'grp'], ['version']))
   }
 
-  /** Jobs have left these groups without a claim. A group loses its turn if only jobs that have just arrived are ready. */
-  *leave(session: SqlSession, places: readonly Place[], arrived: readonly Place[] = []): Steps<void> {
+  /**
+   * Jobs have left these groups without a claim. A group loses its turn if no jobs are ready but these others, which have just
+   * arrived or are about to be deleted.
+   */
+  *leave(session: SqlSession, places: readonly Place[], others: readonly Place[] = []): Steps<void> {
     if (places.length === 0) return
     const lanes = [...new Set(places.map(({ lane }) => lane))]
     const names = [...new Set(places.map(({ grp }) => grp))]
@@ -55,14 +60,14 @@ export class Groups {
     yield* this.dropEmpty(
       session,
       known.filter(({ lane, grp }) => left.has(`${lane}\n${grp}`)),
-      arrived.filter(({ lane, grp }) => left.has(`${lane}\n${grp}`)),
+      others.filter(({ lane, grp }) => left.has(`${lane}\n${grp}`)),
     )
   }
 
   /** Drops the groups that have no ready jobs but these. */
-  *dropEmpty(session: SqlSession, groups: readonly GroupRow[], arrived: readonly Place[] = []): Steps<void> {
+  *dropEmpty(session: SqlSession, groups: readonly GroupRow[], others: readonly Place[] = []): Steps<void> {
     if (groups.length === 0) return
-    const ignored = new Set(arrived.map(({ id }) => id))
+    const ignored = new Set(others.map(({ id }) => id))
     const firsts = yield* wait(session.dialect.firstReady(session, groups, 1 + ignored.size))
     yield* this.drop(
       session,
@@ -72,19 +77,20 @@ export class Groups {
 
   /**
    * The last turn of each of these lanes: that of the group that was served last or arrived last. Uses the index, because there
-   * may be any number of groups.
+   * may be any number of groups. A turn that no queue comes to was written by somebody else, and does not count.
    */
   *turnsOf(session: SqlSession, lanes: readonly number[]): Steps<ReadonlyMap<number, number>> {
     if (lanes.length === 0) return new Map()
     const rows = yield* wait(
       session.all<{ lane: number; turn: number; last: number | null }>(
         `SELECT lanes.lane, lanes.turn, (SELECT waiting.turn FROM {groups} AS waiting
-           WHERE waiting.lane = lanes.lane AND waiting.held_until = 0 ORDER BY waiting.turn DESC LIMIT 1) AS last
+           WHERE waiting.lane = lanes.lane AND waiting.held_until = 0 AND waiting.turn <= ${latestTurn}
+           ORDER BY waiting.turn DESC LIMIT 1) AS last
          FROM {lanes} AS lanes WHERE lanes.lane IN (?)`,
         [lanes],
       ),
     )
-    return new Map(rows.map(({ lane, turn, last }) => [lane, Math.max(turn, last ?? 0)]))
+    return new Map(rows.map(({ lane, turn, last }) => [lane, Math.max(turn <= latestTurn ? turn : 0, last ?? 0, 0)]))
   }
 
   /** Groups that are not held, least recently served first. */

@@ -8,13 +8,12 @@ import type { Lanes } from '../lanes/lanes.ts'
 import { isJobId } from '../rows/lease-token.ts'
 import { isReady } from '../rows/tables.ts'
 import type { SqlDatabase } from '../session.ts'
-import type { Rates } from './rates.ts'
+import { readRates } from './rates.ts'
 import { Running } from './running.ts'
 
 export interface HoldingParts {
   readonly database: SqlDatabase
   readonly lanes: Lanes
-  readonly rates: Rates
 }
 
 /** Tells which limits keep a ready job waiting. */
@@ -26,7 +25,7 @@ export class Holding {
   }
 
   *holds(id: string, rules: ClaimRules, time: QueueTime): Steps<readonly Hold[]> {
-    const { database, lanes, rates } = this.#parts
+    const { database, lanes } = this.#parts
     const place = yield* this.#placeOf(id)
     if (place === undefined) return []
     yield* lanes.numbered(database, [place.lane])
@@ -34,16 +33,16 @@ export class Holding {
     const group = grouped === 1 ? place.grp : null
     const running = yield* Running.read(database, lanes)
     const scopes = [rateScope.job(job), rateScope.queue(queue), rateScope.group(job, group ?? '')]
-    const logs = yield* rates.read(database, scopes)
+    const rates = yield* readRates(database, scopes)
     const facts = {
       job,
       queue,
       group,
       isAlone: yield* this.#isAlone(job),
-      runningOfKey: running.runningOf(job),
-      runningInQueue: running.runningIn(queue),
-      runningInGroup: running.runningInGroup(job, group ?? ''),
-      logOf: (scope: string) => logs.of(scope),
+      runningOfKey: running.ofJobs.get(job) ?? 0,
+      runningInQueue: running.inQueues.get(queue) ?? 0,
+      runningInGroup: running.inGroup(job, group ?? ''),
+      logOf: (scope: string) => rates.get(scope)?.log ?? [],
       now: time.now(),
     }
     return holdsOf(facts, rules)

@@ -1,21 +1,18 @@
 import { type Steps, wait } from '../../../core/answer.ts'
-import type { LeaseRequest } from '../../../queue/contract/contract.ts'
-import type { JobLimits, Rate } from '../../../queue/contract/limits.ts'
+import type { ClaimableJob, LeaseRequest } from '../../../queue/contract/contract.ts'
 import { rateScope } from '../../../queue/limits/rate-scope.ts'
-import { Slots } from '../../../queue/limits/slots.ts'
 import type { Lanes } from '../lanes/lanes.ts'
 import { earliest } from '../lanes/outlook.ts'
 import type { RankedLane } from '../lanes/ranked-lanes.ts'
 import type { SqlSession } from '../session.ts'
 import type { GroupRow, Groups } from './groups.ts'
-import { type GroupedCandidates, type LaneCandidates, type Picked, Picking } from './picking.ts'
-import type { Rates } from './rates.ts'
+import { type CandidateGroup, LoadedClaim, type Picked } from './loaded-claim.ts'
+import { readRates, writeRates } from './rates.ts'
 import { Running } from './running.ts'
 
 export interface LimitedParts {
   readonly lanes: Lanes
   readonly groups: Groups
-  readonly rates: Rates
 }
 
 /** Minimum number of jobs to read per group. */
@@ -31,7 +28,12 @@ export interface Chosen {
   settle(claimed: ReadonlySet<string>, at: number): Steps<void>
 }
 
-/** Chooses jobs under limits, groups and rates. Only one transaction does this at a time. */
+type Named = ReadonlyMap<string, ClaimableJob>
+
+/**
+ * Reads the jobs that a claim under limits, groups and rates may take, and lets the rules choose among them. Only one transaction
+ * does this at a time.
+ */
 export class LimitedClaiming {
   readonly #parts: LimitedParts
 
@@ -40,70 +42,55 @@ export class LimitedClaiming {
   }
 
   *choose(session: SqlSession, request: LeaseRequest, open: readonly RankedLane[], now: number): Steps<Chosen> {
-    const { lanes, groups } = this.#parts
-    const limits = new Map(request.jobs.map(({ job, ...rest }) => [job, rest]))
-    const running = yield* Running.read(session, lanes)
-    const plain = open.filter(({ of }) => of.grouped === 0)
+    const named = new Map(request.jobs.map((each) => [each.job, each]))
+    const running = yield* Running.read(session, this.#parts.lanes)
     const families = open.filter(({ of }) => of.grouped === 1)
-    const waiting = yield* this.#waitingGroups(session, families, running, limits, request.limit)
-    const rateLogs = yield* this.#parts.rates.read(session, scopesOf(request, open, waiting, limits))
-    const tokens = (scope: string, rate: Rate) => rateLogs.tokens(scope, rate, now)
-    const slots = new Slots(
-      { jobs: limits, queues: request.queueLimits ?? [], running, tokens },
-      open.map(({ of }) => of),
-    )
-    const turns = yield* groups.turnsOf(session, families.length === 0 ? [] : families.map(({ lane }) => lane))
-    const picking = new Picking({ slots, running, rateLogs, limits, turns, now })
-    const candidates = yield* this.#candidates(
-      session,
-      plain.filter(({ of }) => slots.free(of) > 0),
-      request.limit,
-    )
-    const grouped = yield* this.#groupedCandidates(
-      session,
-      families.filter(({ of }) => slots.free(of) > 0),
-      waiting,
-      request.limit,
-    )
-    const picks = picking.pick(candidates, grouped, request.limit)
-    const mayHaveMore = picks.length < request.limit && mayGoOn(grouped, picks)
-    return this.#chosen(session, { picks, picking, slots, grouped, open }, mayHaveMore ? now : null)
+    const { waiting, hasMore } = yield* this.#waitingGroups(session, families, running, named, request.limit)
+    const rates = yield* readRates(session, scopesOf(request, open, waiting, named))
+    const claim = new LoadedClaim({ request, open, running, rates, now })
+    const roomy = open.filter((lane) => claim.hasRoom(lane))
+    const plain = roomy.filter(({ of }) => of.grouped === 0)
+    const places = plain.map(({ lane }) => ({ lane, grp: '' }))
+    const jobs = yield* wait(session.dialect.firstReady(session, places, request.limit))
+    for (const [index, { of }] of plain.entries()) claim.addPlain(of, jobs[index] ?? [])
+    const groups: CandidateGroup[] = []
+    for (const { lane, of } of roomy.filter(({ of }) => of.grouped === 1))
+      groups.push(...(yield* this.#withJobs(session, of, waiting.get(lane) ?? [], request.limit)))
+    claim.addGroups(groups)
+    const turns = yield* this.#parts.groups.turnsOf(session, [...new Set(families.map(({ lane }) => lane))])
+    return this.#chosen(session, { claim, picks: claim.pick(), groups, hasMore, turns, open }, request.limit, now)
   }
 
-  #chosen(session: SqlSession, choice: Choice, moreAt: number | null): Chosen {
-    const { picks, picking, slots, grouped } = choice
-    const isAnyEmpty = grouped.some(({ groups }) => groups.some(({ jobs }) => jobs.length === 0))
-    const exhausted = slots.tokens.filter(({ left }) => left <= 0).map(({ nextAt }) => nextAt)
+  #chosen(session: SqlSession, choice: Choice, limit: number, now: number): Chosen {
+    const { claim, picks, groups } = choice
+    const moreAt = picks.length < limit && mayGoOn(choice) ? now : null
     return {
       picks,
-      isIdle: picks.length === 0 && picking.held.size === 0 && !isAnyEmpty,
-      nextTokenAt: earliest([...exhausted, ...picking.held.values(), moreAt]),
+      isIdle: picks.length === 0 && claim.held.length === 0 && !groups.some(({ jobs }) => jobs.length === 0),
+      nextTokenAt: earliest([claim.nextTokenAt, ...claim.held.map(({ until }) => until), moreAt]),
       settle: (claimed, at) => this.#settle(session, choice, claimed, at),
     }
   }
 
   *#settle(session: SqlSession, choice: Choice, claimed: ReadonlySet<string>, at: number): Steps<void> {
-    const taken = [...choice.slots.tokens, ...choice.picking.tokens].filter(({ isTaken }) => isTaken)
-    yield* this.#parts.rates.write(session, taken, at)
-    yield* this.#settleGroups(session, choice, claimed)
-  }
-
-  *#settleGroups(session: SqlSession, { picks, picking, grouped, open }: Choice, claimed: ReadonlySet<string>): Steps<void> {
-    const { groups } = this.#parts
-    if (grouped.length === 0) return
-    yield* groups.serve(session, picking.served, picking.lastTurns)
-    for (const [key, until] of picking.held) {
-      const lanes = open.filter(({ of }) => of.grouped === 1 && key.startsWith(`${of.job}\n`))
-      yield* groups.hold(
-        session,
-        lanes.map(({ lane }) => lane),
-        key.slice(key.indexOf('\n') + 1),
-        until,
-      )
+    const { claim, groups, open } = choice
+    yield* writeRates(session, claim.ratesAfter([...claimed], at), at)
+    if (groups.length === 0) return
+    const { served, lastTurns } = turnsAfter(choice)
+    yield* this.#parts.groups.serve(session, served, lastTurns)
+    for (const { job, group, until } of claim.held) {
+      const lanes = open.filter(({ of }) => of.grouped === 1 && of.job === job).map(({ lane }) => lane)
+      yield* this.#parts.groups.hold(session, lanes, group, until)
     }
-    const { known, unknown } = emptied(grouped, picks, claimed)
-    yield* groups.drop(session, known)
-    yield* groups.dropEmpty(session, unknown)
+    const emptied = groups.filter(({ jobs }) => jobs.every(({ id }) => claimed.has(id)))
+    yield* this.#parts.groups.drop(
+      session,
+      emptied.filter(({ mayHaveMore }) => !mayHaveMore),
+    )
+    yield* this.#parts.groups.dropEmpty(
+      session,
+      emptied.filter(({ mayHaveMore }) => mayHaveMore),
+    )
   }
 
   /** Groups that may be next: those without running jobs, in order of their turns, and those with running jobs. */
@@ -111,82 +98,76 @@ export class LimitedClaiming {
     session: SqlSession,
     families: readonly RankedLane[],
     running: Running,
-    limits: ReadonlyMap<string, JobLimits>,
+    named: Named,
     limit: number,
-  ): Steps<ReadonlyMap<number, readonly GroupRow[]>> {
-    const byLane = new Map<number, readonly GroupRow[]>()
+  ): Steps<{ readonly waiting: ReadonlyMap<number, readonly GroupRow[]>; readonly hasMore: boolean }> {
+    const waiting = new Map<number, readonly GroupRow[]>()
+    let hasMore = false
     for (const { lane, of } of families) {
       const busy = running.groupsOf(of.job)
-      const concurrency = limits.get(of.job)?.group?.concurrency ?? Number.POSITIVE_INFINITY
-      const first = yield* wait(this.#parts.groups.first(session, lane, limit + busy.length))
+      const concurrency = named.get(of.job)?.group?.concurrency ?? Number.POSITIVE_INFINITY
+      const most = limit + busy.length
+      const first = yield* wait(this.#parts.groups.first(session, lane, most))
+      hasMore ||= first.length === most
       const others = busy.filter((group) => !first.some(({ grp }) => grp === group))
-      const named = others.length === 0 ? [] : yield* wait(this.#parts.groups.named(session, lane, others))
-      const free = [...first, ...named].filter(({ grp }) => running.runningInGroup(of.job, grp) < concurrency)
-      byLane.set(lane, free)
+      const rest = others.length === 0 ? [] : yield* wait(this.#parts.groups.named(session, lane, others))
+      const free = [...first, ...rest].filter(({ grp }) => running.inGroup(of.job, grp) < concurrency)
+      waiting.set(lane, free)
     }
-    return byLane
+    return { waiting, hasMore }
   }
 
-  *#candidates(session: SqlSession, lanes: readonly RankedLane[], limit: number): Steps<readonly LaneCandidates[]> {
-    const jobs = yield* wait(
-      session.dialect.firstReady(
-        session,
-        lanes.map(({ lane }) => ({ lane, grp: '' })),
-        limit,
-      ),
-    )
-    return lanes.map(({ of, level, headStartMs }, index) => ({ lane: of, level, headStartMs, jobs: jobs[index] ?? [] }))
-  }
-
-  *#groupedCandidates(
+  *#withJobs(
     session: SqlSession,
-    families: readonly RankedLane[],
-    waiting: ReadonlyMap<number, readonly GroupRow[]>,
+    of: RankedLane['of'],
+    groups: readonly GroupRow[],
     limit: number,
-  ): Steps<readonly GroupedCandidates[]> {
-    const found: GroupedCandidates[] = []
-    for (const { of, lane, level, headStartMs } of families) {
-      const groups = waiting.get(lane) ?? []
-      const each = Math.max(leastOfGroup, Math.ceil((2 * limit) / Math.max(groups.length, 1)))
-      // Reading one more than may be taken tells whether any is left.
-      const most = Math.min(each, limit) + 1
-      const read = yield* wait(session.dialect.firstReady(session, groups, most))
-      const withJobs = groups.map((group, index) => ({
-        ...group,
-        jobs: read[index] ?? [],
-        mayHaveMore: read[index]?.length === most,
-      }))
-      found.push({ lane: of, level, headStartMs, groups: withJobs })
-    }
-    return found
+  ): Steps<readonly CandidateGroup[]> {
+    const each = Math.max(leastOfGroup, Math.ceil((2 * limit) / Math.max(groups.length, 1)))
+    // Reading one more than may be taken tells whether any is left.
+    const most = Math.min(each, limit) + 1
+    const read = yield* wait(session.dialect.firstReady(session, groups, most))
+    return groups.map((group, index) => {
+      const jobs = read[index] ?? []
+      return { ...group, of, jobs, mayHaveMore: jobs.length === most }
+    })
   }
 }
 
 interface Choice {
+  readonly claim: LoadedClaim
   readonly picks: readonly Picked[]
-  readonly picking: Picking
-  readonly slots: Slots
-  readonly grouped: readonly GroupedCandidates[]
+  readonly groups: readonly CandidateGroup[]
+  /** Whether there may be groups that were not read. */
+  readonly hasMore: boolean
+  /** The last turn of each lane with groups. */
+  readonly turns: ReadonlyMap<number, number>
   readonly open: readonly RankedLane[]
 }
 
-/** Groups whose jobs were all taken as far as they were read: `known` have nothing left, `unknown` may have more. */
-function emptied(
-  grouped: readonly GroupedCandidates[],
-  picks: readonly Picked[],
-  claimed: ReadonlySet<string>,
-): { readonly known: readonly GroupRow[]; readonly unknown: readonly GroupRow[] } {
-  const taken = new Set(picks.filter(({ id }) => claimed.has(id)).map(({ id }) => id))
-  const over = grouped.flatMap(({ groups }) => groups.filter(({ jobs }) => jobs.every(({ id }) => taken.has(id))))
-  return { known: over.filter(({ mayHaveMore }) => !mayHaveMore), unknown: over.filter(({ mayHaveMore }) => mayHaveMore) }
+/** Groups that were served take the next turns, in that order. */
+function turnsAfter({ picks, turns, claim }: Choice): {
+  readonly served: readonly GroupRow[]
+  /** The lanes whose last turn must be stored, because the waiting groups alone may no longer tell it. */
+  readonly lastTurns: ReadonlyMap<number, number>
+} {
+  const served = new Map<CandidateGroup, GroupRow>()
+  const last = new Map(turns)
+  for (const { group } of picks) {
+    if (group === null) continue
+    const turn = (last.get(group.lane) ?? 0) + 1
+    last.set(group.lane, turn)
+    served.set(group, { ...group, turn })
+  }
+  const isOther = (lane: number, turn: number) => turn !== turns.get(lane) || claim.held.length > 0
+  return { served: [...served.values()], lastTurns: new Map([...last].filter(([lane, turn]) => isOther(lane, turn))) }
 }
 
-/** Whether everything that was read from a group was taken, and the group may have more. */
-function mayGoOn(grouped: readonly GroupedCandidates[], picks: readonly Picked[]): boolean {
+/** Whether groups that were not read may be next, or everything that was read from a group was taken, and it may have more. */
+function mayGoOn({ claim, groups, hasMore, picks }: Choice): boolean {
+  if (hasMore && claim.held.length > 0) return true
   const picked = new Set(picks.map(({ id }) => id))
-  return grouped.some(({ groups }) =>
-    groups.some(({ jobs, mayHaveMore }) => mayHaveMore && jobs.every(({ id }) => picked.has(id))),
-  )
+  return groups.some(({ jobs, mayHaveMore }) => mayHaveMore && jobs.every(({ id }) => picked.has(id)))
 }
 
 /** The rates that may apply to these lanes and groups. */
@@ -194,11 +175,11 @@ function scopesOf(
   { queueLimits = [] }: LeaseRequest,
   open: readonly RankedLane[],
   waiting: ReadonlyMap<number, readonly GroupRow[]>,
-  limits: ReadonlyMap<string, JobLimits>,
+  named: Named,
 ): readonly string[] {
   const scopes = new Set(queueLimits.flatMap(({ queue, rate }) => (rate === null ? [] : [rateScope.queue(queue)])))
   for (const { of, lane } of open) {
-    const { rate = null, group = null } = limits.get(of.job) ?? {}
+    const { rate = null, group = null } = named.get(of.job) ?? {}
     if (rate !== null) scopes.add(rateScope.job(of.job))
     if (group?.rate == null) continue
     for (const { grp } of waiting.get(lane) ?? []) scopes.add(rateScope.group(of.job, grp))

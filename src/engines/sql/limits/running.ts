@@ -8,8 +8,8 @@ import type { SqlSession } from '../session.ts'
  * what all workers together run at once. So there is no counter that could be wrong after a crash.
  */
 export class Running {
-  readonly #byJob = new Map<string, number>()
-  readonly #byQueue = new Map<string, number>()
+  readonly ofJobs = new Map<string, number>()
+  readonly inQueues = new Map<string, number>()
   readonly #byGroup = new Map<string, number>()
 
   static *read(session: SqlSession, lanes: Lanes): Steps<Running> {
@@ -27,21 +27,13 @@ export class Running {
   private constructor(rows: readonly RunningRow[], lanes: Lanes) {
     for (const { lane, grp, jobs } of rows) {
       const { job, queue, grouped } = lanes.get(lane)
-      add(this.#byJob, job, jobs)
-      add(this.#byQueue, queue, jobs)
+      add(this.ofJobs, job, jobs)
+      add(this.inQueues, queue, jobs)
       if (grouped === 1) add(this.#byGroup, groupKey(job, grp), jobs)
     }
   }
 
-  runningOf(job: string): number {
-    return this.#byJob.get(job) ?? 0
-  }
-
-  runningIn(queue: string): number {
-    return this.#byQueue.get(queue) ?? 0
-  }
-
-  runningInGroup(job: string, group: string): number {
+  inGroup(job: string, group: string): number {
     return this.#byGroup.get(groupKey(job, group)) ?? 0
   }
 
@@ -58,7 +50,7 @@ interface RunningRow {
 }
 
 /** A group belongs to a key. Job names contain no line feed. */
-export function groupKey(job: string, group: string): string {
+function groupKey(job: string, group: string): string {
   return `${job}\n${group}`
 }
 

@@ -54,7 +54,7 @@ export function judgeTables(found: readonly FoundColumn[]): Judgement {
     return Object.keys(tables[name].columns).flatMap((column) => (columns.has(`${name}.${column}`) ? [] : [`${name}.${column}`]))
   })
   if (missing.length === 0) return well(`all ${tableNames.length} are there`)
-  return problem(`missing: ${missing.join(', ')}`, `Make what is missing: ${planAdvice}`)
+  return problem(`missing: ${missing.join(', ')}`, `Create what is missing: ${planAdvice}`)
 }
 
 /**
@@ -66,7 +66,7 @@ export function judgeIndexes(expected: ReadonlyMap<string, string | null>, found
   const missing = [...expected.keys()].filter((name) => !found.has(name))
   if (missing.length === 0) return well(`all ${expected.size} are there`)
   const statements = missing.flatMap((name) => expected.get(name) ?? [])
-  const advice = statements.length === missing.length ? `Run: ${statements.join(' ')}` : `Make what is missing: ${planAdvice}`
+  const advice = statements.length === missing.length ? `Run: ${statements.join(' ')}` : `Create what is missing: ${planAdvice}`
   return problem(`missing: ${missing.join(', ')}`, advice)
 }
 

@@ -58,7 +58,12 @@ function readyPart({ readyIn }: Dialect, { isLinked }: JobFilter, lane: number):
   return { table: from, is: is + linkedOnly(isLinked), values: [lane], order: sorted }
 }
 
-function listedParts({ listed }: Dialect, { isLinked }: JobFilter, lane: number, state: JobState): readonly ListPart[] {
+export function listedParts(
+  { listed }: Dialect,
+  { isLinked }: Pick<JobFilter, 'isLinked'>,
+  lane: number,
+  state: JobState,
+): readonly ListPart[] {
   const linked = isLinked === true ? [1] : [0, 1]
   return linked.map((each) => ({
     table: listed.from,
@@ -70,4 +75,9 @@ function listedParts({ listed }: Dialect, { isLinked }: JobFilter, lane: number,
 
 function linkedOnly(isLinked: true | undefined): string {
   return isLinked === true ? ` AND {jobs}.linked = 1 AND ${isMember}` : ''
+}
+
+/** How many jobs are in this state. */
+export function sumOf(counts: readonly { readonly state: number; readonly jobs: number }[], state: number): number {
+  return counts.filter((row) => row.state === state).reduce((sum, { jobs }) => sum + jobs, 0)
 }

@@ -6,7 +6,7 @@ import { allLanesOf, type ChosenLanes, chosenLanes, mostLanesRead } from '../lan
 import { isJobId } from '../rows/lease-token.ts'
 import { stateNumber } from '../rows/tables.ts'
 import type { SqlDatabase, SqlValue } from '../session.ts'
-import { isMember, mostParts, partsOf, sorted } from './list-parts.ts'
+import { isMember, mostParts, partsOf, sorted, sumOf } from './list-parts.ts'
 
 // Up to this many jobs, it is cheaper to find them by state and sort them than to merge the lanes that they are in.
 const sortedAtMost = 10_000
@@ -47,6 +47,7 @@ export class Listing {
   #ofWorkflow(filter: JobFilter, lanes: ChosenLanes | null): Steps<readonly JobRecord[]> {
     const where = conditions(filter, lanes)
     where.add('{jobs}.id IN (SELECT id FROM {links} WHERE root = ?)', filter.root)
+    where.add('EXISTS (SELECT 1 FROM {tags} AS tagged WHERE tagged.tag = ? AND tagged.job_id = {jobs}.id)', filter.tag)
     where.add('{jobs}.id < ?', filter.before)
     return this.#records('{jobs}', where, sorted, filter.limit)
   }
@@ -55,13 +56,15 @@ export class Listing {
     const where = conditions(filter, lanes)
     where.add('tagged.tag = ?', filter.tag)
     where.add('tagged.job_id < ?', filter.before)
-    return this.#records('{tags} AS tagged JOIN {jobs} ON {jobs}.id = tagged.job_id', where, 'tagged.job_id', filter.limit)
+    where.add('{jobs}.id = tagged.job_id')
+    return this.#records(startingWith('{tags} AS tagged'), where, 'tagged.job_id', filter.limit)
   }
 
   #linked(filter: JobFilter): Steps<readonly JobRecord[]> {
     const where = conditions(filter, null)
     where.add('members.id < ?', filter.before)
-    return this.#records('{links} AS members JOIN {jobs} ON {jobs}.id = members.id', where, 'members.id', filter.limit)
+    where.add('{jobs}.id = members.id')
+    return this.#records(startingWith('{links} AS members'), where, 'members.id', filter.limit)
   }
 
   /** Reads jobs in order of their ids, down to `floor` if it is given. */
@@ -146,9 +149,10 @@ export class Listing {
       })
       const values = some.flatMap((part) => [...part.values, ...bounds, filter.limit])
       const newest = `SELECT id FROM (${selects.join(' UNION ALL ')}) AS parts ORDER BY id DESC LIMIT ?`
-      // A cross join, so that no planner begins with all jobs.
-      const table = `(${newest}) AS found CROSS JOIN {jobs by PRIMARY}`
-      const found = yield* records(table, 'WHERE {jobs}.id = found.id ORDER BY found.id DESC', [...values, filter.limit])
+      const found = yield* records(startingWith(`(${newest}) AS found`), 'WHERE {jobs}.id = found.id ORDER BY found.id DESC', [
+        ...values,
+        filter.limit,
+      ])
       best = [...best, ...found].sort(newestFirst).slice(0, filter.limit)
     }
     return best
@@ -157,6 +161,11 @@ export class Listing {
   #records(from: string, where: Conditions, order: string, limit: number): Steps<readonly JobRecord[]> {
     return this.#parts.records(from, `${where.text} ORDER BY ${order} DESC LIMIT ?`, [...where.values, limit])
   }
+}
+
+/** A cross join, so that no planner begins with all jobs, as SQLite does for a table that it has no statistics of. */
+function startingWith(table: string): string {
+  return `${table} CROSS JOIN {jobs by PRIMARY}`
 }
 
 /** Conditions on jobs, joined by AND. */
@@ -192,10 +201,6 @@ function rangeOf(before: string | undefined, after: string | undefined): readonl
     ...(after === undefined ? [] : [[' AND {jobs}.id > ?', after]]),
   ]
   return [bounds.map(([text]) => text).join(''), bounds.map(([, value]) => value as string)]
-}
-
-function sumOf(counts: readonly { readonly state: number; readonly jobs: number }[], state: number): number {
-  return counts.filter((row) => row.state === state).reduce((sum, { jobs }) => sum + jobs, 0)
 }
 
 function newestFirst(a: JobRecord, b: JobRecord): number {

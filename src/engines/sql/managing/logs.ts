@@ -1,4 +1,5 @@
 import { type Steps, wait } from '../../../core/answer.ts'
+import { TreadleError } from '../../../core/errors.ts'
 import {
   exceeds,
   extentWith,
@@ -38,6 +39,8 @@ export class Logs implements Stepped<LogStore> {
       const meant = left
       left = yield* wait(this.#database.transaction((session) => this.#append(session, meant, bounds)))
     }
+    if (left.length > 0)
+      throw new TreadleError('DATABASE_BUSY', `Others have stored lines of the same jobs ${mostTries} times in a row`)
   }
 
   *read(id: string, after: number, limit: number): Steps<readonly StoredLogChunk[]> {
@@ -91,12 +94,13 @@ export class Logs implements Stepped<LogStore> {
 
 /** The extents of the jobs that exist. */
 function* extentsOf(session: SqlSession, ids: readonly string[]): Steps<Map<string, LogExtent>> {
-  const number = session.dialect.wholeNumber
+  const { sumOf, wholeNumber } = session.dialect
+  const lines = `${sumOf('logs.last_line')} - ${sumOf('logs.first_line')} + COUNT(logs.job_id)`
   const rows = yield* wait(
     session.all<{ id: string; last_line: number; total_lines: number; total_bytes: number }>(
       `SELECT {jobs}.id AS id, COALESCE(MAX(logs.last_line), 0) AS last_line,
-         CAST(COALESCE(SUM(logs.last_line - logs.first_line + 1), 0) AS ${number}) AS total_lines,
-         CAST(COALESCE(SUM(logs.bytes), 0) AS ${number}) AS total_bytes
+         ${wholeNumber(lines)} AS total_lines,
+         ${wholeNumber(sumOf('logs.bytes'))} AS total_bytes
        FROM {jobs} LEFT JOIN {logs} AS logs ON logs.job_id = {jobs}.id WHERE {jobs}.id IN (?) GROUP BY {jobs}.id`,
       [ids],
     ),

@@ -5,7 +5,7 @@ import type { CountOptions, HeldLease, JobCount, JobFilter, JobRecord } from '..
 import { readTime } from '../../../queue/model/spoilt.ts'
 import type { ReadyPlace } from '../dialect.ts'
 import type { Counts, NamedCount } from '../lanes/counts.ts'
-import { laneColumns, mayBeStored } from '../lanes/lane-numbers.ts'
+import { isLaneNumber, laneColumns, mayBeStored } from '../lanes/lane-numbers.ts'
 import type { Lane, Lanes } from '../lanes/lanes.ts'
 import { isJobId } from '../rows/lease-token.ts'
 import { type HeldRow, heldColumns, heldLeaseOf, type RecordRow, recordColumns, recordOf } from '../rows/record.ts'
@@ -75,7 +75,8 @@ export class Looking {
     if (![queue ?? '', job ?? ''].every(mayBeStored)) return []
     const [where, values] = queue === undefined ? ['job = ?', [job as string]] : ['queue = ?', [queue]]
     const lanes = yield* wait(database.all<Lane>(`SELECT ${laneColumns} FROM {lanes} WHERE ${where}`, values))
-    const meant = new Map(lanes.filter((lane) => job === undefined || lane.job === job).map((lane) => [lane.lane, lane]))
+    const isMeant = (lane: Lane) => isLaneNumber(lane.lane) && (job === undefined || lane.job === job)
+    const meant = new Map(lanes.filter(isMeant).map((lane) => [lane.lane, lane]))
     if (meant.size === 0) return []
     const found = yield* wait(counts.of([...meant.keys()]))
     return found.filter(({ jobs }) => jobs !== 0).map((count) => ({ ...(meant.get(count.lane) as Lane), ...count }))

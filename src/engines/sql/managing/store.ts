@@ -7,7 +7,6 @@ import type { UniqueKeys } from '../keys/unique-keys.ts'
 import type { Counts } from '../lanes/counts.ts'
 import type { Lanes } from '../lanes/lanes.ts'
 import { Holding } from '../limits/holding.ts'
-import type { Rates } from '../limits/rates.ts'
 import { scheduleStore } from '../schedules/schedule-store.ts'
 import type { SqlDatabase } from '../session.ts'
 import type { Stepped } from '../stepped.ts'
@@ -29,7 +28,6 @@ export interface StoreParts {
   readonly units: Units
   readonly lanes: Lanes
   readonly counts: Counts
-  readonly rates: Rates
   readonly uniqueKeys: UniqueKeys
   readonly trees: Trees
   readonly mending: Mending

@@ -69,7 +69,6 @@ export function recordOf(row: RecordRow, lane: Lane | undefined): JobRecord {
   const identity = typeof row.identity === 'string' ? parseIdentity(row.identity) : undefined
   const { queue, job, priority, grouped } = lane ?? laneOfRow(row.lane, row) ?? nameless(row.lane)
   return {
-    ...soundFields(row, { hasIdentity: identity !== undefined, hasLane: lane !== undefined }),
     id: row.id,
     number: row.number,
     job,
@@ -87,6 +86,8 @@ export function recordOf(row: RecordRow, lane: Lane | undefined): JobRecord {
     idempotencyKey: identity?.idempotencyKey ?? null,
     group: grouped === 1 ? row.grp : null,
     cancelRequested: row.cancel === 1,
+    // Last, because V8 takes sixty times as long to add so many fields to a copy.
+    ...soundFields(row, { hasIdentity: identity !== undefined, hasLane: lane !== undefined }),
   }
 }
 

@@ -1,10 +1,8 @@
 import type { Envelope } from '../../../envelope/envelope.ts'
 import type { QueueTime } from '../../servers/queue-time.ts'
-import { writeUntil } from '../keys/unique-keys.ts'
 import { crowdOf } from '../lanes/lane-numbers.ts'
 import type { Lane } from '../lanes/lanes.ts'
 import type { SqlRow } from '../session.ts'
-import { heldKeyOf, scopedKey } from './job-row.ts'
 import { type ColumnName, stateNumber } from './tables.ts'
 
 export const plainColumns = [
@@ -59,14 +57,4 @@ export function plainRowOf(envelope: Envelope, lane: Lane, time: QueueTime, runA
 /** Most jobs have no number and are not in a crowded lane, so those columns are not sent. */
 export function columnsOf(rows: readonly PlainRow[]): typeof plainColumns | typeof widerColumns {
   return rows.some(({ number, crowd }) => number !== undefined || crowd !== undefined) ? widerColumns : plainColumns
-}
-
-export function rowOf(envelope: Envelope, lane: Lane, time: QueueTime, schedule: string | null): SentRow {
-  const { job, group, uniqueKey, uniqueUntil } = envelope
-  // The instants of a schedule are the same whichever program stores them.
-  const plain = plainRowOf(envelope, lane, time, schedule === null ? undefined : envelope.runAt)
-  const unique_key = uniqueKey === null ? null : scopedKey(job, uniqueKey)
-  const unique_until = uniqueKey === null ? null : writeUntil(uniqueUntil)
-  const held_key = unique_key === null ? null : heldKeyOf({ state: plain.state, unique_key, unique_until, started_at: null })
-  return Object.assign(plain, { grp: group ?? '', unique_key, unique_until, schedule, linked: 0, held_key })
 }

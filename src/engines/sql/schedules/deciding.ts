@@ -9,7 +9,7 @@ import type {
 import type { QueueTime } from '../../servers/queue-time.ts'
 import type { Lanes } from '../lanes/lanes.ts'
 import { stateNumber } from '../rows/tables.ts'
-import { sendNeeds } from '../sending/linking.ts'
+import { sendNeeds } from '../sending/sending.ts'
 import type { SqlDatabase } from '../session.ts'
 import type { LoadedQueue } from '../units/loaded-queue.ts'
 import { type Need, needs, occurrenceNeed, tailNeed } from '../units/needs.ts'

@@ -2,7 +2,7 @@ import { type Steps, wait } from '../../../core/answer.ts'
 import type { ChangedSchedule, ScheduleChanges } from '../../../queue/contract/schedule-store.ts'
 import { type DefinitionRow, definitionOf } from '../rows/schedule-record.ts'
 import type { SqlDatabase } from '../session.ts'
-import { readRevision } from './schedule-revision.ts'
+import { isRevision, readRevision } from './schedule-revision.ts'
 
 interface ChangeRow extends DefinitionRow {
   readonly name: string
@@ -46,7 +46,8 @@ export function* changesAfter(database: SqlDatabase, since: number, limit: numbe
   const page = all.slice(0, limit)
   const hasMore = all.length > page.length
   const last = page.at(-1)?.revision ?? since
-  return { revision: hasMore ? last : Math.max(current, rows.at(-1)?.revision ?? 0), changed: page.map(changeOf), hasMore }
+  const highest = rows.map(({ revision }) => revision).findLast(isRevision) ?? 0
+  return { revision: hasMore ? last : Math.max(current, highest), changed: page.map(changeOf), hasMore }
 }
 
 function changeOf(row: ChangeRow | RemovedRow): ChangedSchedule {

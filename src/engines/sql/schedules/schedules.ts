@@ -1,5 +1,6 @@
 import { type Steps, wait } from '../../../core/answer.ts'
 import type { ScheduleFilter, ScheduleRecord, ScheduleStanding } from '../../../queue/contract/schedule-store.ts'
+import { readTime } from '../../../queue/model/spoilt.ts'
 import { type DefinitionRow, definitionOf, type OccurrenceRow, occurrenceColumns, occurrenceOf } from '../rows/schedule-record.ts'
 import type { SqlDatabase } from '../session.ts'
 
@@ -37,7 +38,8 @@ export function* listSchedules(
     ),
   )
   return rows.map((row) => {
-    const { expression, timezone, next_at: nextAt } = row
+    const { expression, timezone } = row
+    const nextAt = readTime(row.next_at)
     return { ...standingOf(row), expression, timezone, definition: definitionOf(row), last: occurrenceOf(row), nextAt }
   })
 }
@@ -58,7 +60,7 @@ interface ListedRow extends StandingRow, DefinitionRow {
 }
 
 function standingOf({ name, version, since, paused_at }: StandingRow): Omit<ScheduleStanding, 'latest'> {
-  return { name, version, since, paused: paused_at !== null }
+  return { name, version, since: readTime(since) ?? 0, paused: paused_at !== null }
 }
 
 /** Names are compared by code point, so no name with a given prefix sorts after the prefix followed by this. */

@@ -1,63 +1,24 @@
 import { type Answer, answerOf, type Steps, wait } from '../../../core/answer.ts'
 import { TreadleError } from '../../../core/errors.ts'
 import type { Dialect } from '../dialect.ts'
-import type { ColumnName, TableName } from '../rows/tables.ts'
-import type { SqlDatabase, SqlRow, SqlSession, SqlValue } from '../session.ts'
+import { ForwardingSession } from '../forwarding-session.ts'
+import type { SqlDatabase, SqlSession } from '../session.ts'
 
 /**
  * A caller's transaction, used as a database: each call, or each transaction, is a part of it that is kept or rolled back as a
  * whole. So a failure of the queue does not end the caller's transaction. Without savepoints, only the caller can roll it back,
  * with everything else.
  */
-export class JoinedDatabase implements SqlDatabase {
+export class JoinedDatabase extends ForwardingSession implements SqlDatabase {
   readonly dialect: Dialect
   readonly #session: SqlSession
   /** How deeply parts are nested. MySQL drops a savepoint when another one gets the same name. */
   #depth = 0
 
   constructor(session: SqlSession) {
+    super()
     this.dialect = session.dialect
     this.#session = session
-  }
-
-  all<Row>(sql: string, values?: readonly SqlValue[]): Answer<Row[]> {
-    return this.transaction((session) => wait(session.all<Row>(sql, values)))
-  }
-
-  run(sql: string, values?: readonly SqlValue[]): Answer<number> {
-    return this.transaction((session) => wait(session.run(sql, values)))
-  }
-
-  insert<Table extends TableName>(table: Table, columns: readonly ColumnName<Table>[], rows: readonly SqlRow[]): Answer<void> {
-    return this.transaction((session) => wait(session.insert(table, columns, rows)))
-  }
-
-  insertNew<Table extends TableName>(
-    table: Table,
-    columns: readonly ColumnName<Table>[],
-    rows: readonly SqlRow[],
-    key: ColumnName<Table>,
-  ): Answer<ReadonlySet<string>> {
-    return this.transaction((session) => wait(session.insertNew(table, columns, rows, key)))
-  }
-
-  upsert<Table extends TableName>(
-    table: Table,
-    columns: readonly ColumnName<Table>[],
-    rows: readonly SqlRow[],
-    keys: readonly ColumnName<Table>[],
-    changes: readonly ColumnName<Table>[],
-  ): Answer<void> {
-    return this.transaction((session) => wait(session.upsert(table, columns, rows, keys, changes)))
-  }
-
-  update<Table extends TableName>(
-    table: Table,
-    keys: readonly ColumnName<Table>[],
-    columns: readonly ColumnName<Table>[],
-    rows: readonly SqlRow[],
-  ): Answer<void> {
-    return this.transaction((session) => wait(session.update(table, keys, columns, rows)))
   }
 
   /** Nothing is retried: only the caller can redo what a deadlock has rolled back. */
@@ -66,6 +27,14 @@ export class JoinedDatabase implements SqlDatabase {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {}
+
+  protected runOne<Value>(work: (session: SqlSession) => Answer<Value>): Answer<Value> {
+    return this.transaction((session) => wait(work(session)))
+  }
+
+  protected runSeveral<Value>(work: (session: SqlSession) => Answer<Value>): Answer<Value> {
+    return this.runOne(work)
+  }
 
   *#inSavepoint<Value>(work: (session: SqlSession, connection: unknown) => Steps<Value>): Steps<Value> {
     const savepoint = `treadle_joined_${++this.#depth}`

@@ -39,7 +39,7 @@ export class SqlJoinedQueue {
 
   *send(envelopes: readonly Envelope[]): Steps<readonly SendReceipt[]> {
     if (envelopes.length === 0) return []
-    const receipts = yield* this.#parts.linking.send(envelopes, this.#ground.time)
+    const receipts = yield* this.#parts.sending.send(envelopes, this.#ground.time)
     yield* wait(this.#ground.waker.wakeAtCommit(this.#session))
     return receipts
   }

@@ -32,7 +32,7 @@ export function* candidates(session: SqlSession, request: PageRequest, after: st
   const rows = yield* wait(
     session.all<Candidate>(
       `SELECT {jobs}.id, {jobs}.linked, LENGTH({jobs}.payload) + COALESCE(LENGTH({jobs}.result), 0)
-         + COALESCE((SELECT SUM(logs.bytes) FROM {logs} AS logs WHERE logs.job_id = {jobs}.id), 0) AS size
+         + COALESCE((SELECT ${session.dialect.wholeNumber(session.dialect.sumOf('logs.bytes'))} FROM {logs} AS logs WHERE logs.job_id = {jobs}.id), 0) AS size
        FROM {jobs by PRIMARY} WHERE {jobs}.id > ? AND {jobs}.state + 0 <> ${stateNumber.running} AND {jobs}.created_at <= ? ${isOfQueue}
        ORDER BY {jobs}.id LIMIT ?`,
       [...values, limit],

@@ -1,4 +1,4 @@
-import type { Fact, MovedUnit } from '../../../queue/contract/transfer.ts'
+import type { Fact, MovedOccurrence, MovedUnit } from '../../../queue/contract/transfer.ts'
 import { keysOf } from '../../../queue/rules/transfer/moved-jobs.ts'
 import type { LoadedQueue } from '../units/loaded-queue.ts'
 import { type Need, needs, occurrenceNeed, tailNeed } from '../units/needs.ts'
@@ -57,10 +57,17 @@ export function wantFacts(queue: LoadedQueue, facts: readonly Fact[]): void {
       return fact.kind === 'unique' ? needs('key', [fact.key]) : []
     }),
   ])
+  wantJobsOf(queue, occurrences)
+}
+
+/** Loads the jobs of occurrences that are not known here, or have not ended here. */
+export function wantJobsOf(queue: LoadedQueue, occurrences: readonly MovedOccurrence[]): void {
   const open = occurrences.filter(({ schedule, at, outcome }) => {
-    return outcome !== null && queue.occurrences.get(schedule, at)?.hasEnded === false
+    const known = queue.occurrences.get(schedule, at)
+    return known === undefined || (outcome !== null && !known.hasEnded)
   })
-  queue.want(needs('job', distinct(open.map(({ jobId }) => jobId))))
+  const ids = distinct(open.map(({ jobId }) => jobId))
+  queue.want([...needs('job', ids), ...needs('occurrenceOf', ids)])
 }
 
 export function occurrenceNeeds(occurrences: readonly { readonly schedule: string; readonly at: number }[]): readonly Need[] {

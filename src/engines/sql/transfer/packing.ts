@@ -1,6 +1,7 @@
 import { type Steps, wait } from '../../../core/answer.ts'
 import { jobStates } from '../../../queue/contract/job-state.ts'
 import type { MovedUnit, PageEnd, PageRequest } from '../../../queue/contract/transfer.ts'
+import { isScopedKey } from '../../../queue/model/unique-key.ts'
 import type { StoredJob } from '../../../queue/rules/jobs/job.ts'
 import { MovedUnits } from '../../../queue/rules/transfer/moved-units.ts'
 import { stateNumber } from '../rows/tables.ts'
@@ -20,8 +21,13 @@ export function* unlocked(session: SqlSession, ids: readonly string[]): Steps<re
   return (yield* wait(session.all<{ id: string }>(question, [ids]))).map(({ id }) => id)
 }
 
-/** What can leave of these jobs, with their workflows. */
-export function unitsOf(queue: LoadedQueue, { plain, linked }: Candidates, request: PageRequest): FoundUnits {
+/** What can leave of these jobs, with their workflows. `after`: where the last page of a reader ended; absent if they are taken out. */
+export function unitsOf(
+  queue: LoadedQueue,
+  { plain, linked }: Pick<Candidates, 'plain' | 'linked'>,
+  request: PageRequest,
+  after = '',
+): FoundUnits {
   queue.want([...plain, ...linked].map((name) => ({ kind: 'job', name })))
   wantComponents(queue, linked)
   const moved = movedUnits(queue)
@@ -33,7 +39,8 @@ export function unitsOf(queue: LoadedQueue, { plain, linked }: Candidates, reque
     if (job === undefined || seen.has(job) || !moved.isMeant(job, request)) continue
     const members = moved.componentOf(job)
     for (const member of members) seen.add(member)
-    if (members.every(({ state }) => state !== 'running')) sets.push(members)
+    if (members.some(({ state }) => state === 'running') || moved.wasShown(members, after, request)) continue
+    sets.push(members)
   }
   const ids = sets.flat().map(({ envelope }) => envelope.id)
   wantBelongings(queue, ids)
@@ -62,6 +69,7 @@ function isReadable({ rows }: LoadedQueue, id: string): boolean {
     texts.every((each) => typeof each === 'string') &&
     numbers.every(Number.isSafeInteger) &&
     mayBeNull.every((each) => each === null || typeof each === 'string') &&
+    (row.unique_key === null || isScopedKey(row.unique_key)) &&
     jobStates[row.state] !== undefined &&
     row.state !== stateNumber.running
   )

@@ -23,7 +23,7 @@ import { NewLanes } from '../units/new-lanes.ts'
 import type { Unit, Units } from '../units/units.ts'
 import { type Candidates, candidates } from './candidates.ts'
 import { factsOf, learn } from './facts.ts'
-import { occurrenceNeeds, wantPlaces } from './loading.ts'
+import { occurrenceNeeds, wantJobsOf, wantPlaces } from './loading.ts'
 import { movedSchedules, nextSchedules, schedulesNamed } from './moving-schedules.ts'
 import { movedUnits, unitsOf, unlocked } from './packing.ts'
 import {
@@ -144,12 +144,16 @@ function* packJobs({ database, units, time }: TransferParts, request: PackReques
 /** Jobs that are not running, with their workflows. */
 function* readJobs({ database, units, time }: TransferParts, request: PageRequest): Steps<Page> {
   const found = yield* jobsAfter(database, request)
-  const page = yield* units.read(time, (queue) => unitsOf(queue, found, request))
+  const page = yield* units.read(time, (queue) => unitsOf(queue, found, request, afterIn(request)))
   return { ...nothing, ...page, after: afterJobs(found) }
 }
 
 function jobsAfter(database: SqlDatabase, request: PageRequest): Steps<Candidates> {
-  return candidates(database, request, request.after?.slice(1) ?? '')
+  return candidates(database, request, afterIn(request))
+}
+
+function afterIn({ after }: PageRequest): string {
+  return after?.slice(1) ?? ''
 }
 
 function afterJobs({ last }: Candidates): string | null {
@@ -176,6 +180,10 @@ function* unpack(parts: TransferParts, parcel: Parcel): Steps<readonly Refusal[]
       ...needs('away', names),
       ...occurrenceNeeds(parcel.schedules.flatMap(({ occurrences }) => occurrences)),
     ])
+    wantJobsOf(
+      queue,
+      parcel.schedules.flatMap(({ occurrences }) => occurrences),
+    )
     wantPlaces(queue, parcel.units)
     const schedules = movedSchedules(queue)
     for (const schedule of parcel.schedules) schedules.place(schedule)

@@ -214,7 +214,8 @@ class LoadedLinks implements StoredLinks {
     this.parent = place.parent
     this.longestWaitMs = place.longest_wait_ms
     this.givesUpAt = place.gives_up_at ?? Number.POSITIVE_INFINITY
-    this.pending = place.pending
+    // No dependency that ends may release the job by a count that is none: mending counts anew.
+    this.pending = Number.isSafeInteger(place.pending) ? place.pending : Number.MAX_SAFE_INTEGER
     this.doom = place.doom === null ? null : readDoom(place.doom)
     this.ending = place.ending === null ? null : readEnding(place.ending)
     this.edges = new LoadedEdgeList(place.id, place, rows, edges)

@@ -31,7 +31,8 @@ import type { ScheduleRow } from './row-readers.ts'
 export class LoadedQueue {
   readonly rows: LoadedRows
   readonly now: number
-  readonly rules: Rules
+  /** All that storing new jobs without links needs of the rules. */
+  readonly jobs: Jobs
   readonly loaded = new Map<string, LoadedJob>()
   readonly places = new Map<string, LoadedPlace>()
   readonly byId: LoadedMap<string, StoredJob>
@@ -50,6 +51,7 @@ export class LoadedQueue {
   /** How many deleted jobs had ended in which state, for workflows that come from another queue. */
   readonly gone: GoneJobs[] = []
   readonly #lanes: Lanes
+  #rules: Rules | undefined
 
   constructor(rows: LoadedRows, lanes: Lanes, now: number) {
     this.rows = rows
@@ -66,23 +68,34 @@ export class LoadedQueue {
     this.timelines = new LoadedMap((name) => new LoadedTimeline(name, this.occurrences, rows.tails))
     this.away = new LoadedMap((name) => rows.get('away', name) ?? undefined)
     this.logs = new LoadedLogs(rows)
-    this.rules = rulesOver(
+    this.jobs = new Jobs({
+      byId: this.byId,
+      byNumber: new LoadedMap((number) => this.#numbered(number)),
+      byToken: new HeldTokens(this.byId),
+      uniqueKeys: new UniqueKeys(new LoadedMap((index) => this.#holderOf(index)), this.lasting),
+    })
+  }
+
+  /** Assembled on first use, because most calls only store new jobs. */
+  get rules(): Rules {
+    this.#rules ??= rulesOver(
       {
-        jobs: new Jobs({
-          byId: this.byId,
-          byNumber: new LoadedMap((number) => this.#numbered(number)),
-          byToken: new HeldTokens(this.byId),
-          uniqueKeys: new UniqueKeys(new LoadedMap((index) => this.#holderOf(index)), this.lasting),
-        }),
+        jobs: this.jobs,
         once: new OnceKeys(this),
         edges: this.edges,
         trees: (jobs, edges) => new LoadedTrees(this, jobs, edges),
         schedules: this.schedules,
         timelines: this.timelines,
       },
-      { now: () => now },
+      { now: () => this.now },
       { notify: () => {} },
     )
+    return this.#rules
+  }
+
+  /** Whether nothing but new jobs without links can have been stored: no job was loaded, and no other rule was asked. */
+  get hasOnlyNewJobs(): boolean {
+    return this.#rules === undefined && this.loaded.size === 0
   }
 
   job(id: string): StoredJob | undefined {
@@ -131,7 +144,7 @@ export class LoadedQueue {
       job.links = loaded.links
     } else if (job.state === 'blocked') job.links = placeless(id)
     this.loaded.set(id, job)
-    this.rules.jobs.adopt(job)
+    this.jobs.adopt(job)
     return job
   }
 }

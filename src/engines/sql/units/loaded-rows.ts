@@ -1,7 +1,7 @@
 import { type Steps, wait } from '../../../core/answer.ts'
 import { TailSizes } from '../../../queue/units/loaded-timeline.ts'
 import { Missing } from '../../../queue/units/missing.ts'
-import { isLasting, type UniqueKeys } from '../keys/unique-keys.ts'
+import { type HeldKeys, isLasting, type UniqueKeys } from '../keys/unique-keys.ts'
 import type { Lanes } from '../lanes/lanes.ts'
 import { digestOfKey, type JobRow, rowColumns, rowEnded } from '../rows/job-row.ts'
 import { isJobId } from '../rows/lease-token.ts'
@@ -28,6 +28,14 @@ export interface ReadingMode {
   readonly isLocked: boolean
 }
 
+/** Jobs that a rule may store, by id, and the digests of their unique keys. */
+export interface SentJobs {
+  readonly ids: readonly string[]
+  readonly digests: readonly string[]
+  /** Whether a rule may look at one of them without storing it. */
+  readonly areRead: boolean
+}
+
 /**
  * What one transaction has read for the rules. The rows of jobs are locked, and stay as they were read until the transaction
  * writes them. Places and edges are only read while the links mutex is held.
@@ -41,7 +49,7 @@ export class LoadedRows {
   readonly #places = new Map<string, WorkflowPlace>()
   readonly #edges: LoadedEdgeRows
   readonly #values = new Map<string, Map<string, unknown>>()
-  #readsBeside = false
+  #hasConflicted = false
   #hasLinked = false
 
   constructor(session: SqlSession, parts: LoadedRowsParts, mode: ReadingMode) {
@@ -99,7 +107,7 @@ export class LoadedRows {
     for (const [id, row] of this.#jobs) if (row === null) this.#jobs.delete(id)
     this.#values.delete('key')
     this.#values.delete('number')
-    this.#readsBeside = true
+    this.#hasConflicted = true
   }
 
   *load(wanted: readonly Need[]): Steps<void> {
@@ -112,6 +120,28 @@ export class LoadedRows {
     yield* this.#edges.loadRescues(names('rescues'))
     yield* this.#edges.loadChildren(names('child'))
     for (const kind of new Set(missing.map((need) => need.kind))) if (isRead(kind)) yield* this.#read(kind, names(kind))
+  }
+
+  /**
+   * Looks for jobs that are probably new, without a lock: in a caller's transaction that would keep others from storing theirs.
+   * If they can only be stored, it looks only after a conflict: a job that is there cannot be written again.
+   */
+  *expectNew({ ids, digests, areRead }: SentJobs): Steps<void> {
+    const { uniqueKeys, beside } = this.#parts
+    const there = new Set<string>()
+    if (ids.length > 0 && (areRead || this.#hasConflicted)) {
+      const sessions = beside !== undefined && this.#hasConflicted ? [beside, this.session] : [this.session]
+      for (const session of sessions) {
+        const found = yield* uniqueKeys.held(session, digests, ids)
+        for (const digest of digests) this.#addKey(digest, found.held.get(digest) ?? {})
+        for (const id of found.there) there.add(id)
+      }
+    }
+    for (const id of ids) if (!there.has(id) && !this.#jobs.has(id)) this.#jobs.set(id, null)
+  }
+
+  #addKey(digest: string, held: HeldKeys): void {
+    this.#table('key').set(digest, { ...this.peek('key', digest), ...held })
   }
 
   /** Reads and locks these jobs, with their places in workflows. All transactions lock in the same order. */
@@ -173,7 +203,7 @@ export class LoadedRows {
     const { uniqueKeys, beside } = this.#parts
     const { isLocked } = this.#mode
     const found = yield* read(
-      { session: this.session, uniqueKeys, beside: this.#readsBeside ? beside : undefined, isLocked },
+      { session: this.session, uniqueKeys, beside: this.#hasConflicted ? beside : undefined, isLocked },
       names,
     )
     const values = this.#table(kind)

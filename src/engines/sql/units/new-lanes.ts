@@ -18,9 +18,10 @@ export class NewLanes {
     for (const lane of yield* this.#lanes.of(envelopes, isRecurring)) this.#byText.set(textOf(lane), lane)
   }
 
+  /** Someone who writes to the database can make a row disagree with its lane: then it stays in a lane of the same kind. */
   of(envelope: Envelope, isRecurring: boolean): Lane {
     const text = textOf(laneKey(envelope, isRecurring))
-    const lane = this.#byText.get(text)
+    const lane = this.#byText.get(text) ?? this.#byText.get(textOf(laneKey(envelope, !isRecurring)))
     if (lane === undefined) throw new TreadleError('DATABASE_FAILED', `A rule needs a lane that was not prepared: ${text}`)
     return lane
   }

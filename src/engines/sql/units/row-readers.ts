@@ -5,6 +5,7 @@ import { isFinal, jobStates } from '../../../queue/contract/job-state.ts'
 import type { PlacedLogChunk } from '../../../queue/contract/log-store.ts'
 import type { GoneJobs } from '../../../queue/contract/transfer.ts'
 import type { End } from '../../../queue/workflows/waiting.ts'
+import { jobsWith } from '../keys/numbers.ts'
 import type { HeldKeys } from '../keys/unique-keys.ts'
 import { type LogRow, logChunkOf, logColumns } from '../rows/log-row.ts'
 import { type OnceRow, onceColumns } from '../rows/once-row.ts'
@@ -83,9 +84,9 @@ export const readers: { readonly [Kind in keyof Values]: RowReader<Values[Kind]>
   key: {
     absent: {},
     *read({ session, uniqueKeys, beside }, digests) {
-      const others = beside === undefined ? new Map() : yield* uniqueKeys.held(beside, digests)
       const own = yield* uniqueKeys.held(session, digests)
-      return digests.map((digest) => [digest, { ...others.get(digest), ...own.get(digest) }] as const)
+      const others = beside === undefined ? own : yield* uniqueKeys.held(beside, digests)
+      return digests.map((digest) => [digest, { ...others.held.get(digest), ...own.held.get(digest) }] as const)
     },
   },
   once: {
@@ -111,10 +112,11 @@ export const readers: { readonly [Kind in keyof Values]: RowReader<Values[Kind]>
   },
   number: {
     absent: null,
-    *read({ session }, numbers) {
-      const question = 'SELECT number, id FROM {jobs} WHERE number IN (?)'
-      const rows = yield* wait(session.all<{ number: number; id: string }>(question, [numbers.map(Number)]))
-      return rows.map(({ number, id }) => [String(number), id] as const)
+    *read({ session, beside }, numbers) {
+      const wanted = numbers.map(Number)
+      const others = beside === undefined ? [] : yield* jobsWith(beside, wanted)
+      const own = yield* jobsWith(session, wanted)
+      return [...others, ...own].map(({ number, id }) => [String(number), id] as const)
     },
   },
   members: {

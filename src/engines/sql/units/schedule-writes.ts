@@ -2,7 +2,7 @@ import { type Steps, wait } from '../../../core/answer.ts'
 import type { StoredOccurrence } from '../../../queue/rules/schedules/timeline.ts'
 import { type Changes, writeChanges } from '../rows/row-changes.ts'
 import { occurrenceRowOf, storedOccurrence, storedOccurrenceColumns } from '../rows/schedule-record.ts'
-import { advanceRevision, holdRevision } from '../schedules/schedule-revision.ts'
+import { holdRevision, writeRevision } from '../schedules/schedule-revision.ts'
 import type { SqlRow } from '../session.ts'
 import type { LoadedQueue } from './loaded-queue.ts'
 import { awayMark, scheduleColumns } from './row-readers.ts'
@@ -28,7 +28,7 @@ export function* writeSchedules(queue: LoadedQueue): Steps<void> {
     const noted = ['name', 'revision', 'removed_at'] as const
     yield* wait(session.upsert('removed_schedules', noted, removals, ['name'], ['revision', 'removed_at']))
   }
-  yield* advanceRevision(session, changed.length)
+  yield* writeRevision(session, before + changed.length)
 }
 
 /** A schedule that was paused stays paused since then. */

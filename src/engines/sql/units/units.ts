@@ -6,15 +6,17 @@ import type { Lanes } from '../lanes/lanes.ts'
 import type { SqlDatabase, SqlSession } from '../session.ts'
 import { lockMutex } from '../transactions/mutexes.ts'
 import { LoadedQueue } from './loaded-queue.ts'
-import { LinksMet, LoadedRows, type LoadedRowsParts } from './loaded-rows.ts'
+import { LinksMet, LoadedRows, type LoadedRowsParts, type SentJobs } from './loaded-rows.ts'
 import type { Need } from './needs.ts'
 import { NewLanes } from './new-lanes.ts'
 import { type WritesParts, type Written, writeUnit } from './writes.ts'
 
 /** How often to start over because somebody else has stored the same job or unique key at the same moment. */
-const mostConflicts = 5
+const mostConflicts = 20
 /** Far more loads than any rule needs: one that exceeds this is broken. */
 const mostLoads = 10_000
+
+const noJobs: SentJobs = { ids: [], digests: [], areRead: false }
 
 export type UnitsParts = LoadedRowsParts & WritesParts
 
@@ -101,18 +103,30 @@ export class Unit {
     return this.#time.now()
   }
 
-  /** Runs a rule on what is loaded, and again from its start whenever it needs more. Then writes its changes. */
-  *decide<Value>(ids: readonly string[], rule: Rule<Value>, lanes = new NewLanes(this.#parts.lanes)): Steps<Ruled<Value>> {
+  /**
+   * Runs a rule on what is loaded, and again from its start whenever it needs more. Then writes its changes. `sent` are jobs that
+   * the rule may store: usually none of them is there.
+   */
+  *decide<Value>(
+    ids: readonly string[],
+    rule: Rule<Value>,
+    lanes = new NewLanes(this.#parts.lanes),
+    sent: SentJobs = noJobs,
+  ): Steps<Ruled<Value>> {
     const rows = new LoadedRows(this.session, this.#parts, { isAlone: this.#isAlone, isLocked: true })
     yield* rows.lock(ids)
     for (let tries = 0; tries < mostConflicts; tries++) {
+      yield* rows.expectNew(sent)
       const { queue, answer } = yield* decided(rows, this.#parts.lanes, this.#time, rule)
       const written = yield* writeUnit(queue, this.#parts, (envelope, isRecurring) => lanes.of(envelope, isRecurring), this.#time)
       this.hasMetLinks ||= rows.hasLinked
       if (written !== null) return { answer, ...written }
       rows.forgetAbsent()
     }
-    throw new TreadleError('DATABASE_BUSY', `Others have stored the same jobs or unique keys ${mostConflicts} times in a row`)
+    throw new TreadleError(
+      'DATABASE_BUSY',
+      `Others have stored the same jobs, numbers or unique keys ${mostConflicts} times in a row, so nothing was stored. Try again.`,
+    )
   }
 }
 
@@ -134,5 +148,5 @@ function* decided<Value>(
     }
     yield* rows.load(missing)
   }
-  throw new TreadleError('DATABASE_FAILED', 'A call asked for more and more of the queue, and came to no end')
+  throw new TreadleError('DATABASE_FAILED', 'A call kept loading more of the queue without reaching an end')
 }

@@ -1,7 +1,7 @@
 import { type Steps, wait } from '../../../core/answer.ts'
 import type { Envelope } from '../../../envelope/envelope.ts'
 import type { StoredJob } from '../../../queue/rules/jobs/job.ts'
-import type { LastingKey } from '../../../queue/rules/keys/unique-keys.ts'
+import { holdsByState, type LastingKey } from '../../../queue/rules/keys/unique-keys.ts'
 import type { StoredOccurrence } from '../../../queue/rules/schedules/timeline.ts'
 import type { QueueTime } from '../../servers/queue-time.ts'
 import { type UniqueKeys, writeUntil } from '../keys/unique-keys.ts'
@@ -51,6 +51,7 @@ interface ChangedJob {
 export function* writeUnit(queue: LoadedQueue, parts: WritesParts, laneOf: LaneOf, time: QueueTime): Steps<Written | null> {
   const { session } = queue.rows
   const inserted = [...queue.byId].flatMap(([id, job]) => (queue.loaded.has(id) ? [] : [job]))
+  if (queue.hasOnlyNewJobs) return yield* writeNewJobs(queue, parts, inserted, laneOf, time)
   const claims = onceClaims(queue)
   const isLater = inserted.some(hasBegunOrEnded)
   const rows = inserted.map((job) => {
@@ -81,6 +82,20 @@ export function* writeUnit(queue: LoadedQueue, parts: WritesParts, laneOf: LaneO
     session,
     changed.filter(({ isRemoved }) => isRemoved).map(({ before, after }) => ({ ...before, state: after.state })),
   )
+  return { released }
+}
+
+function* writeNewJobs(
+  queue: LoadedQueue,
+  parts: WritesParts,
+  jobs: readonly StoredJob[],
+  laneOf: LaneOf,
+  time: QueueTime,
+): Steps<Written | null> {
+  const rows = jobs.map((job) => insertion(queue, job, laneOf, time))
+  if (!(yield* insertAll(queue, parts, rows, sentColumns))) return null
+  const released = yield* writeConsequences(queue, parts, [], rows)
+  yield* writeTags(queue.rows.session, rows)
   return { released }
 }
 
@@ -129,7 +144,7 @@ function insertion(queue: LoadedQueue, job: StoredJob, laneOf: LaneOf, time: Que
   const unique_key = uniqueKey === null ? null : scopedKey(job.sentAs, uniqueKey)
   const unique_until = uniqueKey === null ? null : writeUntil(uniqueUntil)
   const state = stateNumber[job.state]
-  const keys = { unique_key, unique_until, held_key: heldKeyOf({ state, unique_key, unique_until, started_at: job.startedAt }) }
+  const keys = { unique_key, unique_until, held_key: holdsByState(job) ? job.keyIndex : null }
   const linked = +(job.links !== null || queue.edges.isNewTarget(id))
   return Object.assign(plain, { state, grp: group ?? '', ...keys, schedule: occurrence?.schedule ?? null, linked })
 }
@@ -199,7 +214,8 @@ function* writeConsequences(
   ]
   const left = changed.filter((each) => isReady(each.before) && (isMoved(each) || each.isRemoved)).map(({ before }) => before)
   const isGrouped = ({ lane }: Pick<JobRow, 'lane'>) => lanes.get(lane).grouped === 1
-  yield* groups.leave(session, left.filter(isGrouped), arrived.filter(isGrouped))
+  const removed = changed.filter(({ isRemoved }) => isRemoved).map(({ before }) => before)
+  yield* groups.leave(session, left.filter(isGrouped), [...arrived, ...removed].filter(isGrouped))
   // Occurrences that the rules have loaded have followed their jobs.
   const followed = new Set<StoredOccurrence | null | undefined>([...occurrences.loaded].map(({ occurrence }) => occurrence))
   const isUnfollowed = ({ before, after }: ChangedJob) =>

@@ -93,7 +93,7 @@ export class ClaimReader {
 
   #lease(columns: Columns, at: number, lane: Lane | undefined, claim: string, expiresAt: number): Lease {
     const id = columns.id[at] as string
-    if (lane === undefined) throw new TreadleError('DATABASE_FAILED', `Job ${id} stands in a lane that does not exist`)
+    if (lane === undefined) throw new TreadleError('DATABASE_FAILED', `The lane of job ${id} does not exist`)
     const stamp = columns.stamp[at] as number | null
     const uniqueKey = columns.unique_key[at] as string | null
     const envelope = {

@@ -11,6 +11,11 @@ import { countOf, envelopeAt, type FlatEnvelopes, type FlatKind, identityOf } fr
 
 const columns = ['id', 'lane', 'state', 'run_at', 'created_at', 'identity', 'payload', 'signature', 'stamp'] as const
 const crowdedColumns = [...columns, 'crowd'] as const
+/**
+ * A statement that may fail halfway copies each page before it changes it, so that it can undo what it did: a fifth of its time.
+ * `OR FAIL` leaves that to the rollback of the whole transaction, which follows any failure of a fast path.
+ */
+const plainInsert = 'INSERT OR FAIL INTO treadle_jobs'
 /** Number of rows per insert statement; smaller sizes take the remainder. */
 const rowsPerStatement = [50, 8, 1] as const
 
@@ -91,7 +96,7 @@ export class FastStore {
     const written = isCrowded ? crowdedColumns : columns
     const row = `(${written.map(() => '?').join(', ')})`
     const all = new Array(rows).fill(row).join(', ')
-    const statement = this.#parts.connection.prepare(`INSERT INTO treadle_jobs (${written.join(', ')}) VALUES ${all}`)
+    const statement = this.#parts.connection.prepare(`${plainInsert} (${written.join(', ')}) VALUES ${all}`)
     this.#inserts.set(key, statement)
     return statement
   }

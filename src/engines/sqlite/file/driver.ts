@@ -14,6 +14,9 @@ export interface SqliteStatement {
   all(...values: readonly SqliteValue[]): unknown[]
   iterate?(...values: readonly SqliteValue[]): IterableIterator<unknown>
   setReadBigInts?(isOn: boolean): unknown
+  /** Rows are lists of values then, and not objects. */
+  setReturnArrays?(isOn: boolean): unknown
+  columns?(): readonly { readonly name: string }[]
 }
 
 /** Wraps a statement so that integers too large for a JavaScript number are read as the nearest number instead of failing. */
@@ -61,7 +64,9 @@ export type SqliteDriver = new (path: string) => SqliteDatabase
 export async function loadDriver(): Promise<SqliteDriver> {
   try {
     const builtIn = 'node:sqlite'
-    return await withoutExperimentalWarning(async () => ((await import(builtIn)) as { DatabaseSync: SqliteDriver }).DatabaseSync)
+    return await withoutExperimentalWarning(
+      async () => ((await import(/* webpackIgnore: true */ builtIn)) as { DatabaseSync: SqliteDriver }).DatabaseSync,
+    )
   } catch {
     return loadPackage()
   }
@@ -70,7 +75,7 @@ export async function loadDriver(): Promise<SqliteDriver> {
 async function loadPackage(): Promise<SqliteDriver> {
   const name = '@photostructure/sqlite'
   try {
-    return ((await import(name)) as { DatabaseSync: SqliteDriver }).DatabaseSync
+    return ((await import(/* webpackIgnore: true */ name)) as { DatabaseSync: SqliteDriver }).DatabaseSync
   } catch (cause) {
     const message = `This Node has no built-in SQLite. Run: npm install ${name}@1 (or use Node 22.13 or newer)`
     throw new TreadleError('DRIVER_MISSING', message, { cause })

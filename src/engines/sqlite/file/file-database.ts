@@ -1,8 +1,8 @@
 import { atOnce, type Steps } from '../../../core/answer.ts'
 import { TreadleError } from '../../../core/errors.ts'
 import type { Dialect } from '../../sql/dialect.ts'
-import type { ColumnName, TableName } from '../../sql/rows/tables.ts'
-import type { SqlDatabase, SqlRow, SqlSession, SqlValue } from '../../sql/session.ts'
+import { ForwardingSession } from '../../sql/forwarding-session.ts'
+import type { SqlDatabase, SqlSession, SqlValue } from '../../sql/session.ts'
 import type { Connection } from './connection.ts'
 import { SqliteSession } from './session.ts'
 
@@ -10,7 +10,7 @@ import { SqliteSession } from './session.ts'
 export type Durability = 'durable' | 'relaxed'
 
 /** The queue's tables in an open file. Calls run individually or together in one transaction, and all answers are synchronous. */
-export class FileDatabase implements SqlDatabase {
+export class FileDatabase extends ForwardingSession implements SqlDatabase {
   readonly dialect: Dialect
   readonly session: SqliteSession
   readonly #connection: Connection
@@ -21,6 +21,7 @@ export class FileDatabase implements SqlDatabase {
   #failure: { readonly thrown: unknown } | undefined
 
   constructor(connection: Connection) {
+    super()
     this.#connection = connection
     this.session = new SqliteSession(connection)
     this.dialect = this.session.dialect
@@ -50,44 +51,8 @@ export class FileDatabase implements SqlDatabase {
     return this.#durability === 'durable' ? this.#connection.transaction(begun) : this.#connection.relaxedTransaction(begun)
   }
 
-  all<Row>(sql: string, values?: readonly SqlValue[]): Row[] {
+  override all<Row>(sql: string, values?: readonly SqlValue[]): Row[] {
     return this.#connection.read(() => this.session.all<Row>(sql, values))
-  }
-
-  run(sql: string, values?: readonly SqlValue[]): number {
-    return this.unit(() => this.session.run(sql, values))
-  }
-
-  insert<Table extends TableName>(table: Table, columns: readonly ColumnName<Table>[], rows: readonly SqlRow[]): void {
-    this.unit(() => this.session.insert(table, columns, rows))
-  }
-
-  insertNew<Table extends TableName>(
-    table: Table,
-    columns: readonly ColumnName<Table>[],
-    rows: readonly SqlRow[],
-    key: ColumnName<Table>,
-  ): ReadonlySet<string> {
-    return this.unit(() => this.session.insertNew(table, columns, rows, key))
-  }
-
-  upsert<Table extends TableName>(
-    table: Table,
-    columns: readonly ColumnName<Table>[],
-    rows: readonly SqlRow[],
-    keys: readonly ColumnName<Table>[],
-    changes: readonly ColumnName<Table>[],
-  ): void {
-    this.unit(() => this.session.upsert(table, columns, rows, keys, changes))
-  }
-
-  update<Table extends TableName>(
-    table: Table,
-    keys: readonly ColumnName<Table>[],
-    columns: readonly ColumnName<Table>[],
-    rows: readonly SqlRow[],
-  ): void {
-    this.unit(() => this.session.update(table, keys, columns, rows))
   }
 
   transaction<Value>(work: (session: SqlSession, connection: unknown) => Steps<Value>): Value {
@@ -95,6 +60,14 @@ export class FileDatabase implements SqlDatabase {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {}
+
+  protected runOne<Value>(work: (session: SqlSession) => Value): Value {
+    return this.unit(() => work(this.session))
+  }
+
+  protected runSeveral<Value>(work: (session: SqlSession) => Value): Value {
+    return this.runOne(work)
+  }
 
   #begun<Value>(work: () => Value): Value {
     this.#isOpen = true

@@ -99,7 +99,7 @@ function settlementOf(answer: Answer<Settlement>): Settlement {
   if (!(answer instanceof Promise)) return answer
   answer.catch(() => {})
   const message =
-    'The function given to ctx.transaction(), or the schema of its result, gave a promise. On SQLite it must be synchronous: wait for other things before it.'
+    'The function given to ctx.transaction(), or the schema of its result, returned a promise. On SQLite it must be synchronous: wait for other things before it.'
   throw new TreadleError('DELIVERY_INVALID', message)
 }
 

@@ -75,7 +75,7 @@ export class Joining {
     if (found.kind === 'sqlite') return found.connection
     const what =
       found.kind === 'statements'
-        ? 'can be joined only through the open file itself that it runs on: give the Database of better-sqlite3'
+        ? 'can be joined only through the open file that it runs on: pass the Database of better-sqlite3, which is db.$client in Drizzle'
         : `is one of ${found.kind}`
     throw new TreadleError('TRANSACTION_INVALID', `The queue is in the file ${this.#options.path}, and this transaction ${what}`)
   }

@@ -29,11 +29,11 @@ export class JobLists {
     const before = job.envelope
     job.envelope = envelope
     if (before.job !== envelope.job) {
-      this.#byJob.get(before.job)?.takeOut(job)
+      takeOut(this.#byJob, before.job, job)
       listIn(this.#byJob, envelope.job).add(job)
     }
     if (before.group === envelope.group) return
-    if (before.group !== null) this.#byGroup.get(before.group)?.takeOut(job)
+    if (before.group !== null) takeOut(this.#byGroup, before.group, job)
     if (envelope.group !== null) listIn(this.#byGroup, envelope.group).add(job)
   }
 
@@ -53,11 +53,19 @@ function listIn(lists: Map<string, JobList>, name: string): JobList {
   return list
 }
 
-/** Names come and go: the list of one without jobs is forgotten. */
 function leaveHole(lists: Map<string, JobList>, name: string): void {
-  const list = lists.get(name)
-  list?.leaveHole()
-  if (list?.length === 0) lists.delete(name)
+  lists.get(name)?.leaveHole()
+  forgetEmpty(lists, name)
+}
+
+function takeOut(lists: Map<string, JobList>, name: string, job: StoredJob): void {
+  lists.get(name)?.takeOut(job)
+  forgetEmpty(lists, name)
+}
+
+/** Names come and go: the list of one without jobs is forgotten. */
+function forgetEmpty(lists: Map<string, JobList>, name: string): void {
+  if (lists.get(name)?.length === 0) lists.delete(name)
 }
 
 /** Jobs in the order of their ids. */

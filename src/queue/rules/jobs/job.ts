@@ -45,10 +45,14 @@ export interface StoredJob extends Slotted {
 /** The result of a job that did not succeed, or is to run again. */
 export const unresulted = { result: null, seal: null } as const
 
-export function newJob(envelope: Envelope, occurrence: StoredOccurrence | null): StoredJob {
+export function newJob(
+  envelope: Envelope,
+  occurrence: StoredOccurrence | null,
+  keyIndex: string | null = keyIndexOf(envelope),
+): StoredJob {
   return {
     envelope,
-    keyIndex: keyIndexOf(envelope),
+    keyIndex,
     sentAs: envelope.job,
     occurrence,
     links: null,
@@ -62,7 +66,6 @@ export function newJob(envelope: Envelope, occurrence: StoredOccurrence | null):
     cancelRequested: false,
     begun: false,
     amongOthers: false,
-    ...unresulted,
     progress: null,
     reason: null,
     errors: [],
@@ -70,6 +73,8 @@ export function newJob(envelope: Envelope, occurrence: StoredOccurrence | null):
     finishedAt: null,
     removed: false,
     slot: -1,
+    result: null,
+    seal: null,
   }
 }
 

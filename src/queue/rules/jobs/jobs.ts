@@ -109,11 +109,13 @@ export class Jobs {
     this.#enter(job)
   }
 
-  insert(envelope: Envelope, now: number, occurrence: StoredOccurrence | null): SendReceipt {
-    const existing = this.#holderOf(envelope, now)
+  /** The job is scheduled or ready, as its time says, unless another state is given. */
+  insert(envelope: Envelope, now: number, occurrence: StoredOccurrence | null, state?: 'blocked'): SendReceipt {
+    const keyIndex = keyIndexOf(envelope)
+    const existing = this.#holderOf(envelope, keyIndex, now)
     if (existing !== undefined) return { id: existing, stored: false }
-    const job = newJob(envelope, occurrence)
-    job.state = job.runAt > now ? 'scheduled' : 'ready'
+    const job = newJob(envelope, occurrence, keyIndex)
+    job.state = state ?? (job.runAt > now ? 'scheduled' : 'ready')
     this.#byId.set(envelope.id, job)
     if (envelope.number !== null) this.#byNumber.set(envelope.number, job)
     this.lists.add(job)
@@ -141,6 +143,7 @@ export class Jobs {
 
   move(job: StoredJob, state: JobState, changes: Changes = {}): void {
     const change = () => {
+      if (changes.envelope !== undefined) this.lists.amend(job, changes.envelope)
       Object.assign(job, changes)
       job.state = state
     }
@@ -198,10 +201,9 @@ export class Jobs {
   }
 
   /** The id of the existing job that takes the place of this envelope. */
-  #holderOf(envelope: Envelope, now: number): string | undefined {
-    const { id, number } = envelope
+  #holderOf({ id, number }: Envelope, keyIndex: string | null, now: number): string | undefined {
     const same = this.#byId.get(id) ?? (number === null ? undefined : this.#byNumber.get(number))
-    return same?.envelope.id ?? this.uniqueKeys.holderOf(keyIndexOf(envelope), now)
+    return same?.envelope.id ?? this.uniqueKeys.holderOf(keyIndex, now)
   }
 
   #countInPlace(job: StoredJob, change: 1 | -1): void {

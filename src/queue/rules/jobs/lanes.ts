@@ -2,6 +2,7 @@ import { Heap, type Slotted } from '../../limits/heap.ts'
 import { GroupedJobs } from '../limits/grouped-jobs.ts'
 import { Groups } from '../limits/groups.ts'
 import { runsFirst, type StoredJob } from './job.ts'
+import { LanesByQueue } from './lanes-by-queue.ts'
 
 /** Ready jobs that a claim treats alike. Claim decisions are made once per lane, not for each job in it. */
 export interface Lane extends Slotted {
@@ -32,6 +33,8 @@ class PlainJobs extends Heap<StoredJob> {
 export interface LanesOfJob extends Slotted {
   readonly job: string
   readonly byKey: Map<string, Lane>
+  /** Those of jobs that must run alone. */
+  readonly single: Set<Lane>
   best: Heap<Lane>
   /** The job that determines its place among the keys. */
   head: StoredJob | undefined
@@ -39,14 +42,16 @@ export interface LanesOfJob extends Slotted {
 }
 
 /**
- * All ready work, by key and lane. A claim checks only the heads of the keys it asks for, so its cost does not grow with the
- * number of waiting jobs, lanes or keys.
+ * All ready work, by key and lane. A claim checks only the heads of the keys and queues it asks for, so its cost does not grow
+ * with the number of waiting jobs, lanes or keys.
  */
 export class Lanes {
   readonly groups: Groups
+  readonly byQueue = new LanesByQueue<Lane>()
   readonly #byJob = new Map<string, LanesOfJob>()
   #ageingMs = 0
-  #precedes: (a: Lane, b: Lane) => boolean = byPriority
+  #precedes: (a: Ranked, b: Ranked) => boolean = byPriority
+  #onHead: ((lane: Lane) => void) | null = null
   #byBestLane = new Heap<LanesOfJob>((a, b) => this.isBefore(a, b))
 
   constructor(groups = new Groups()) {
@@ -58,8 +63,7 @@ export class Lanes {
     const lanes = this.#byJob.get(envelope.job) ?? this.#newLanes(envelope.job)
     this.#byJob.set(envelope.job, lanes)
     const key = laneKey(job)
-    const lane = lanes.byKey.get(key) ?? this.#newLane(job, key)
-    lanes.byKey.set(key, lane)
+    const lane = lanes.byKey.get(key) ?? this.#newLane(job, key, lanes)
     lane.jobs.add(job)
     this.#place(lane)
   }
@@ -94,6 +98,8 @@ export class Lanes {
     const lanes = this.#byJob.get(lane.job)
     if (!lane.jobs.isEmpty || lanes?.byKey.get(lane.key) !== lane) return
     lanes.byKey.delete(lane.key)
+    lanes.single.delete(lane)
+    this.byQueue.remove(lane)
     if (lanes.byKey.size === 0) this.#byJob.delete(lane.job)
   }
 
@@ -106,10 +112,10 @@ export class Lanes {
   orderBy(ageingMs: number): void {
     if (ageingMs === this.#ageingMs) return
     this.#ageingMs = ageingMs
-    this.#precedes = ageingMs === 0 ? byPriority : byAge(ageingMs)
+    this.#precedes = laneOrder(ageingMs)
     this.#byBestLane = new Heap((a, b) => this.isBefore(a, b))
     for (const lanes of this.#byJob.values()) {
-      lanes.best = new Heap(this.#precedes)
+      lanes.best = new Heap<Lane>(this.#precedes)
       for (const lane of lanes.byKey.values()) if (lane.head !== undefined) lanes.best.add(lane)
       lanes.head = lanes.best.peek()?.head
       if (lanes.head !== undefined) this.#byBestLane.add(lanes)
@@ -158,15 +164,30 @@ export class Lanes {
     if (lane.head !== undefined) this.#reorder(lane, (best) => best.add(lane))
   }
 
-  of(job: string): Iterable<Lane> {
-    return this.#byJob.get(job)?.byKey.values() ?? []
+  /** Reports each lane whose first job changes, until it is called again. */
+  follow(onHead: ((lane: Lane) => void) | null): void {
+    this.#onHead = onHead
+  }
+
+  /** The lanes of a key in these queues; null means all. */
+  within(job: string, queues: ReadonlySet<string> | null): Iterable<Lane> {
+    const lanes = this.#byJob.get(job)
+    if (lanes === undefined) return []
+    return this.#in(lanes.byKey, queues, job)
+  }
+
+  /** Those of them whose jobs must run alone. */
+  singleWithin(job: string, queues: ReadonlySet<string> | null): Iterable<Lane> {
+    const lanes = this.#byJob.get(job)
+    if (lanes === undefined || lanes.single.size === 0) return []
+    return [...this.#in(lanes.single, queues, job)].filter(({ singleInstance }) => singleInstance)
   }
 
   /** When the oldest ready job of a queue and key was due; null if there is none. */
   oldestReadyAt(queue: string, job: string): number | null {
     let oldest: number | null = null
-    for (const lane of this.of(job)) {
-      const first = lane.queue === queue ? lane.jobs.oldest() : undefined
+    for (const lane of this.byQueue.at(queue, job)) {
+      const first = lane.jobs.oldest()
       if (first !== undefined && (oldest === null || first.runAt < oldest)) oldest = first.runAt
     }
     return oldest
@@ -181,6 +202,14 @@ export class Lanes {
       lane.head = head
       if (head !== undefined) best.add(lane)
     })
+    this.#onHead?.(lane)
+  }
+
+  /** Looks into each queue, or at each of these lanes, whichever are fewer. */
+  #in(some: ReadonlyMap<string, Lane> | ReadonlySet<Lane>, queues: ReadonlySet<string> | null, job: string): Iterable<Lane> {
+    if (queues !== null && queues.size < some.size) return [...queues].flatMap((queue) => this.byQueue.at(queue, job))
+    const lanes = some.values()
+    return queues === null ? lanes : [...lanes].filter(({ queue }) => queues.has(queue))
   }
 
   /** A key must be taken out of its heap before its best lane changes. */
@@ -195,24 +224,42 @@ export class Lanes {
   }
 
   #newLanes(job: string): LanesOfJob {
-    return { job, byKey: new Map(), best: new Heap(this.#precedes), head: undefined, isLeftOut: false, slot: -1 }
+    return {
+      job,
+      byKey: new Map(),
+      single: new Set(),
+      best: new Heap<Lane>(this.#precedes),
+      head: undefined,
+      isLeftOut: false,
+      slot: -1,
+    }
   }
 
-  #newLane({ envelope }: StoredJob, key: string): Lane {
+  #newLane({ envelope }: StoredJob, key: string, lanes: LanesOfJob): Lane {
     const { queue, job, priority, singleInstance } = envelope
     const groups: GroupedJobs | null = envelope.group === null ? null : new GroupedJobs(this.groups, () => this.#place(lane))
     const jobs = groups ?? new PlainJobs(runsFirst)
     const lane: Lane = { key, queue, job, priority, singleInstance, groups, jobs, head: undefined, isAside: false, slot: -1 }
+    lanes.byKey.set(key, lane)
+    if (singleInstance) lanes.single.add(lane)
+    this.byQueue.add(lane)
     return lane
   }
 }
 
-function byPriority(a: Lane, b: Lane): boolean {
+type Ranked = Pick<Lane, 'priority' | 'head'>
+
+/** By priority, or by age if a job gains one level of it each time it has waited this long. */
+export function laneOrder(ageingMs: number): (a: Ranked, b: Ranked) => boolean {
+  return ageingMs === 0 ? byPriority : byAge(ageingMs)
+}
+
+function byPriority(a: Ranked, b: Ranked): boolean {
   return a.priority === b.priority ? runsFirst(a.head as StoredJob, b.head as StoredJob) : a.priority > b.priority
 }
 
-function byAge(ageingMs: number): (a: Lane, b: Lane) => boolean {
-  const rank = ({ head, priority }: Lane) => (head as StoredJob).runAt - priority * ageingMs
+function byAge(ageingMs: number): (a: Ranked, b: Ranked) => boolean {
+  const rank = ({ head, priority }: Ranked) => (head as StoredJob).runAt - priority * ageingMs
   return (a, b) => {
     const [one, other] = [rank(a), rank(b)]
     return one === other ? (a.head as StoredJob).envelope.id < (b.head as StoredJob).envelope.id : one < other

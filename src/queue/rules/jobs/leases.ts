@@ -9,7 +9,6 @@ import type { Endings, Waiter } from '../workflows/endings.ts'
 import { ClaimScope } from './claim-scope.ts'
 import { amended, type StoredJob, unresulted, withError } from './job.ts'
 import type { Changes, Jobs } from './jobs.ts'
-import type { Lane } from './lanes.ts'
 
 export interface LeasesParts {
   readonly jobs: Jobs
@@ -18,13 +17,6 @@ export interface LeasesParts {
   readonly endings: Endings
   /** Creates the token for a lease of this job: random text, unless the engine must find the job by its token. */
   readonly newToken?: ((id: string) => string) | undefined
-}
-
-/** The result of a claim. */
-export interface Claimed {
-  readonly leases: readonly Lease[]
-  /** When a rate that held something back allows the next claim. */
-  readonly nextTokenAt: number | null
 }
 
 /** Claims, and every way in which a claim ends. */
@@ -49,14 +41,9 @@ export class Leases {
     this.#endings.giveUp(now)
     this.promote(now)
     this.#jobs.lanes.groups.release(now)
-    const { leases, nextTokenAt } = this.claim(request, paused, now)
-    return { leases, nextAt: this.#nextAt(nextTokenAt), cancelled: this.#cancelledOf(request.owner) }
-  }
-
-  /** Claims from the jobs that are ready now. */
-  claim(request: LeaseRequest, paused: ReadonlySet<string>, now: number): Claimed {
     const claim = this.#limits.begin(request, paused, now)
-    return { leases: this.#claim(request, claim), nextTokenAt: claim.nextTokenAt }
+    const leases = this.claim(request, claim)
+    return { leases, nextAt: this.#nextAt(claim.nextTokenAt), cancelled: this.#cancelledOf(request.owner) }
   }
 
   /** Makes scheduled jobs ready when their time has come. */
@@ -201,24 +188,19 @@ export class Leases {
     return isDone ? 'blocked' : 'applied'
   }
 
-  #claim(request: LeaseRequest, claim: ClaimState): readonly Lease[] {
+  /** Claims from the jobs that are ready now. */
+  claim(request: LeaseRequest, claim: ClaimState): readonly Lease[] {
     const { lanes } = this.#jobs
     const leases: Lease[] = []
-    const others: Lane[] = []
-    lanes.orderBy(request.ageingMs ?? 0)
-    const scope = new ClaimScope(lanes, request, (job) => claim.jobs.has(job))
+    const scope = new ClaimScope(lanes, request, claim)
     for (let lane = scope.best(); lane !== undefined && leases.length < request.limit; lane = scope.best()) {
       const mayStart = this.#limits.mayStart(lane, claim)
       // The lane may have moved, now that groups without tokens are left out.
       if (scope.best() !== lane) continue
       if (mayStart) leases.push(this.#start(lane.head as StoredJob, request, claim))
-      else {
-        lanes.setAside(lane)
-        others.push(lane)
-      }
+      else scope.passOver(lane)
     }
     scope.close()
-    for (const lane of others) lanes.putBack(lane)
     return leases
   }
 

@@ -12,11 +12,15 @@ import { Rates } from './rates.ts'
 /** How long to rely on a limit before checking it again: it may have been changed. */
 const longestHoldMs = 60_000
 
+type LanePlace = Pick<Lane, 'queue' | 'job' | 'priority'>
+
 /** The state of a claim in progress. */
 export interface ClaimState {
   readonly jobs: ReadonlyMap<string, ClaimableJob>
   readonly queueLimits: ReadonlyMap<string, QueueLimits>
-  readonly isOpen: (lane: Lane) => boolean
+  /** The queues to claim from; null means all. */
+  readonly queues: ReadonlySet<string> | null
+  readonly isOpen: (lane: LanePlace) => boolean
   /** The keys seen so far, and whether one of their jobs must run alone. */
   readonly alone: Map<string, boolean>
   readonly now: number
@@ -45,6 +49,7 @@ export class Limits {
     return {
       jobs: this.#claimable.of(request.jobs),
       queueLimits: queueMap(request),
+      queues,
       isOpen: (lane) =>
         (queues === null || queues.has(lane.queue)) && (wanted === null || wanted === lane.priority) && !isPaused(paused, lane),
       alone: new Map(),
@@ -53,12 +58,16 @@ export class Limits {
     }
   }
 
-  /** Whether the first job of a requested lane may start now. A job that is not named has no limits of its own. */
+  /** Whether the first job of a requested lane may start now. */
   mayStart(lane: Lane, claim: ClaimState): boolean {
+    return this.hasRoom(lane, claim) && (lane.groups === null || this.#groupMayStart(lane, claim.jobs.get(lane.job), claim))
+  }
+
+  /** Whether the limits of its key and its queue let a lane start a job. A job that is not named has no limits of its own. */
+  hasRoom(lane: LanePlace, claim: ClaimState): boolean {
     if (!claim.isOpen(lane)) return false
     const job = claim.jobs.get(lane.job) ?? { job: lane.job, concurrency: null }
-    if (!this.#keyMayStart(lane, job, claim) || !this.#queueMayStart(lane, claim)) return false
-    return lane.groups === null || this.#groupMayStart(lane, job, claim)
+    return this.#keyMayStart(lane, job, claim) && this.#queueMayStart(lane, claim)
   }
 
   /** Takes the tokens for a job that starts. */
@@ -83,7 +92,7 @@ export class Limits {
       job,
       queue,
       group,
-      isAlone: this.#runsAlone(job, () => true),
+      isAlone: this.#runsAlone(job, null, () => true),
       runningOfKey: this.#jobs.runningOf(job),
       runningInQueue: this.#jobs.runningIn(queue),
       runningInGroup: group === null ? 0 : this.#jobs.lanes.groups.busyOf(job, group),
@@ -93,14 +102,14 @@ export class Limits {
     return holdsOf(facts, rules)
   }
 
-  #keyMayStart(lane: Lane, { job, concurrency, rate }: ClaimableJob, claim: ClaimState): boolean {
-    const alone = claim.alone.get(job) ?? this.#runsAlone(job, claim.isOpen)
+  #keyMayStart(lane: LanePlace, { job, concurrency, rate }: ClaimableJob, claim: ClaimState): boolean {
+    const alone = claim.alone.get(job) ?? this.#runsAlone(job, claim.queues, claim.isOpen)
     claim.alone.set(job, alone)
     const limit = alone ? 1 : concurrency
     return this.#isBelow(limit, () => this.#jobs.runningOf(job), lane) && this.#hasToken(rateScope.job(job), rate, claim)
   }
 
-  #queueMayStart(lane: Lane, claim: ClaimState): boolean {
+  #queueMayStart(lane: LanePlace, claim: ClaimState): boolean {
     const limits = claim.queueLimits.get(lane.queue)
     if (limits === undefined) return true
     const isBelow = this.#isBelow(limits.concurrency, () => this.#jobs.runningIn(lane.queue), lane)
@@ -108,12 +117,13 @@ export class Limits {
   }
 
   /** Checks the group whose turn it is. Groups without tokens are taken out until one is found that has some. */
-  #groupMayStart(lane: Lane, { job, group: limits }: ClaimableJob, claim: ClaimState): boolean {
+  #groupMayStart(lane: Lane, job: ClaimableJob | undefined, claim: ClaimState): boolean {
+    const limits = job?.group
     for (let first = lane.groups?.first; first !== undefined; first = lane.groups?.first) {
       const { share } = first
       // All groups after it have at least as many running jobs.
       if (!this.#isBelow(limits?.concurrency, () => share.busy, lane)) return false
-      const scope = rateScope.group(job, share.group)
+      const scope = rateScope.group(lane.job, share.group)
       if (this.#hasToken(scope, limits?.rate, claim)) return true
       const until = this.rates.nextAt(scope, limits?.rate as Rate, claim.now)
       this.#jobs.lanes.groups.hold(share, Math.min(until, claim.now + longestHoldMs))
@@ -122,13 +132,13 @@ export class Limits {
   }
 
   /** A job that must run alone makes its whole key run one at a time. */
-  #runsAlone(job: string, isOpen: (lane: Lane) => boolean): boolean {
-    for (const lane of this.#jobs.lanes.of(job)) if (lane.singleInstance && isOpen(lane)) return true
+  #runsAlone(job: string, queues: ReadonlySet<string> | null, isOpen: (lane: Lane) => boolean): boolean {
+    for (const lane of this.#jobs.lanes.singleWithin(job, queues)) if (isOpen(lane)) return true
     return false
   }
 
   /** Counts running jobs only if there is a limit: for an engine that may be a round trip. */
-  #isBelow(limit: number | null | undefined, running: () => number, { job, queue }: Lane): boolean {
+  #isBelow(limit: number | null | undefined, running: () => number, { job, queue }: LanePlace): boolean {
     if (limit === null || limit === undefined || running() < limit) return true
     this.#reached.add(rateScope.job(job)).add(rateScope.queue(queue))
     return false

@@ -1,4 +1,5 @@
 import type { Fact } from '../../contract/transfer.ts'
+import type { StoredJob } from '../jobs/job.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import type { OnceKeys } from '../keys/once-keys.ts'
 import type { Schedules } from '../schedules/schedules.ts'
@@ -23,8 +24,9 @@ export function learnFact({ jobs, once, numbers, schedules }: LearningParts, fac
       const { schedule, at, jobId, storedAt, outcome } = fact.occurrence
       const timeline = schedules.timeline(schedule)
       const known = timeline.at(at)
-      if (known === undefined) timeline.add(at, jobId, storedAt).restore(fact.occurrence)
-      else if (known.jobId === jobId && outcome !== null && !known.hasEnded && jobs.get(jobId) === undefined) {
+      if (known === undefined) {
+        if (standsFor(jobs.get(jobId), schedule, at)) timeline.add(at, jobId, storedAt).restore(fact.occurrence)
+      } else if (known.jobId === jobId && outcome !== null && !known.hasEnded && jobs.get(jobId) === undefined) {
         known.restore(fact.occurrence)
       }
       return
@@ -41,4 +43,9 @@ export function learnFact({ jobs, once, numbers, schedules }: LearningParts, fac
       }
     }
   }
+}
+
+/** A job that is here is the job of one occurrence, or of none. */
+function standsFor(job: StoredJob | undefined, schedule: string, at: number): boolean {
+  return job === undefined || (job.occurrence?.schedule === schedule && job.occurrence.at === at)
 }

@@ -1,5 +1,5 @@
 import { digest } from '../../../core/text/digest.ts'
-import type { Envelope } from '../../../envelope/envelope.ts'
+import { type Envelope, uniqueUntilOf } from '../../../envelope/envelope.ts'
 import { finalStates } from '../../contract/job-state.ts'
 import type { GoneJobs, MovedEdge, MovedJob, MovedLinks, MovedOccurrence, MovedUnit } from '../../contract/transfer.ts'
 import { scopedKey, unscopedKey } from '../../model/unique-key.ts'
@@ -22,42 +22,48 @@ export interface KnownOfJob {
 }
 
 export function movedJob(job: StoredJob, { onceKeys, holdsLastingKey, occurrence, log }: KnownOfJob): MovedJob {
-  const { id, number, job: name, queue, priority, singleInstance, group, identity, payload, signature, createdAt } = job.envelope
-  const { uniqueKey, uniqueUntil } = job.envelope
-  const { runAt, state, attempts, rescues, startedAt, finishedAt, owner, result, seal, progress, reason, errors } = job
+  const { uniqueKey, uniqueUntil, createdAt } = job.envelope
   return {
-    id,
-    number,
-    job: name,
-    queue,
-    priority,
-    singleInstance,
-    group,
-    identity,
-    payload,
-    signature,
+    ...routedPart(job.envelope),
     createdAt,
-    runAt,
+    runAt: job.runAt,
     uniqueKey: uniqueKey === null ? null : scopedKey(job.sentAs, uniqueKey),
     uniqueUntil,
     holdsLastingKey,
-    state,
-    attempts,
-    rescues,
-    startedAt,
-    finishedAt,
-    owner,
-    result,
-    seal,
-    progress,
-    reason,
-    errors,
+    state: job.state,
+    ...history(job),
     schedule: job.occurrence?.schedule ?? null,
     occurrence: occurrence === null ? null : movedOccurrence(occurrence),
     onceKeys,
     log,
-    links: job.links === null ? null : movedLinks(job.links, state),
+    links: job.links === null ? null : movedLinks(job.links, job.state),
   }
+}
+
+type RoutedPart = Omit<Envelope, 'createdAt' | 'runAt' | 'uniqueKey' | 'uniqueUntil' | 'links'>
+
+/** The part of an envelope that travels as it is. */
+function routedPart({
+  id,
+  number,
+  job,
+  queue,
+  priority,
+  singleInstance,
+  group,
+  identity,
+  payload,
+  signature,
+}: RoutedPart): RoutedPart {
+  return { id, number, job, queue, priority, singleInstance, group, identity, payload, signature }
+}
+
+type History = Pick<MovedJob, 'attempts' | 'rescues' | 'startedAt' | 'finishedAt' | 'owner' | 'errors'> &
+  Pick<MovedJob, 'result' | 'seal' | 'progress' | 'reason'>
+
+/** What has happened to a job. */
+function history({ attempts, rescues, startedAt, finishedAt, owner, result, seal, progress, reason, errors }: History): History {
+  return { attempts, rescues, startedAt, finishedAt, owner, result, seal, progress, reason, errors }
 }
 
 function movedLinks(links: StoredLinks, state: StoredJob['state']): MovedLinks {
@@ -75,7 +81,7 @@ function movedLinks(links: StoredLinks, state: StoredJob['state']): MovedLinks {
 
 /** The job as this queue stores it. Its links are added once the other jobs of its workflow are known. */
 export function placedJob(job: MovedJob, now: number, occurrence: StoredOccurrence | null): StoredJob {
-  const { uniqueKey, runAt, attempts, rescues, startedAt, finishedAt, owner, result, seal, progress, reason, errors } = job
+  const { uniqueKey, runAt } = job
   const isWaiting = job.state === 'ready' || job.state === 'scheduled'
   return {
     ...newJob(envelopeOf(job), occurrence),
@@ -83,36 +89,18 @@ export function placedJob(job: MovedJob, now: number, occurrence: StoredOccurren
     sentAs: uniqueKey === null ? job.job : uniqueKey.slice(0, uniqueKey.indexOf('\n')),
     state: isWaiting ? (runAt > now ? 'scheduled' : 'ready') : job.state,
     runAt,
-    attempts,
-    rescues,
-    startedAt,
-    finishedAt,
-    owner,
-    result,
-    seal,
-    progress,
-    reason,
-    errors,
+    ...history(job),
   }
 }
 
 function envelopeOf(job: MovedJob): Envelope {
-  const { id, number, job: name, queue, priority, singleInstance, identity, payload, signature, createdAt, runAt, group } = job
+  const { createdAt, runAt, uniqueKey } = job
   return {
-    id,
-    number,
-    job: name,
-    queue,
-    priority,
-    singleInstance,
-    identity,
-    payload,
-    signature,
+    ...routedPart(job),
     createdAt,
     runAt,
-    uniqueKey: job.uniqueKey === null ? null : unscopedKey(job.uniqueKey),
-    uniqueUntil: job.uniqueUntil,
-    group,
+    uniqueKey: uniqueKey === null ? null : unscopedKey(uniqueKey),
+    uniqueUntil: uniqueUntilOf(job),
     links: null,
   }
 }

@@ -43,6 +43,14 @@ export class MovedUnits {
     return state !== 'running' && (queue === null || envelope.queue === queue) && envelope.createdAt <= createdBefore
   }
 
+  /**
+   * Whether a reader has seen these jobs on an earlier page: on the one of the first of them. A job that is taken out is on no
+   * later page anyway.
+   */
+  wasShown(members: readonly StoredJob[], after: string, request: PageRequest): boolean {
+    return members.some((job) => job.envelope.id <= after && this.isMeant(job, request))
+  }
+
   /** The jobs' unique keys stay held until the parcel has arrived. */
   takeOut(units: readonly MovedUnit[]): void {
     const { jobs, edges, trees, once } = this.#parts
@@ -68,7 +76,7 @@ export class MovedUnits {
   refusalOf(job: MovedJob, now: number): string | null {
     const { jobs } = this.#parts
     const { id, number } = job
-    if (jobs.get(id) !== undefined) return `there is a job ${id} already`
+    if (jobs.get(id) !== undefined) return `job ${id} already exists`
     const namesake = number === null ? undefined : jobs.byNumber(number)
     if (namesake !== undefined) return `job ${namesake.envelope.id} has its number, ${number}`
     const holder = [heldByState(job), lastingKey(job)]
@@ -76,7 +84,7 @@ export class MovedUnits {
       .find((each) => each !== undefined && each !== id)
     if (holder !== undefined) return `job ${holder} holds its unique key ${JSON.stringify(unscopedKey(job.uniqueKey as string))}`
     const isMore = job.startedAt !== null || isFinal(job.state)
-    return this.isRepeated(job) && isMore ? `another job stands for this run of "${job.occurrence?.schedule}"` : null
+    return this.isRepeated(job) && isMore ? `another job is already this run of "${job.occurrence?.schedule}"` : null
   }
 
   /** Whether the queue has another job for the same run of a schedule. */

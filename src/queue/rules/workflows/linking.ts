@@ -1,7 +1,7 @@
 import type { Clock } from '../../../core/time/clock.ts'
 import type { Envelope, FailurePolicy, Links, ParentLink } from '../../../envelope/envelope.ts'
 import type { SendReceipt } from '../../contract/contract.ts'
-import { distinctWaits, isSuccess, lateEnd } from '../../workflows/waiting.ts'
+import { distinctWaits, type End, isSuccess, lateEnd } from '../../workflows/waiting.ts'
 import type { StoredJob } from '../jobs/job.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import { type Endings, gone, type Waiter } from './endings.ts'
@@ -20,6 +20,13 @@ interface NewEdge {
   readonly late: string | null
 }
 
+interface SentJob {
+  /** Null if it was not stored or waits for others. */
+  readonly job: StoredJob | null
+  /** What it waits for, and the edge from its parent. */
+  readonly edges: readonly NewEdge[]
+}
+
 /** Links jobs to each other when they are sent, and when they are put back. */
 export class Linking {
   readonly #parts: LinkingParts
@@ -30,18 +37,21 @@ export class Linking {
 
   /**
    * First stores all jobs, then their edges, then handles what has already ended, so that the order of the batch does not matter.
+   * Only then do the jobs that wait for nothing become ready, in this order, so that their groups take turns in it.
    */
   send(envelopes: readonly Envelope[]): readonly SendReceipt[] {
+    const { jobs, clock } = this.#parts
+    if (envelopes.every(({ links }) => links === null)) return envelopes.map((each) => jobs.insert(each, clock.now(), null))
     const receipts = envelopes.map((envelope) => this.#insert(envelope))
-    if (envelopes.every(({ links }) => links === null)) return receipts
     const holders = new Map(envelopes.map(({ id }, index) => [id, receipts[index]?.id ?? id]))
-    const edges = envelopes.flatMap(({ links }, index) => {
-      const { id, stored, refused } = receipts[index] as SendReceipt
-      if (links === null || refused !== undefined) return []
-      const waits = stored ? this.#addWaits(this.#job(id), links, holders) : []
-      return [...this.#childEdge(links.parent), ...waits]
+    const sent = envelopes.map(({ id, links }, index): SentJob => {
+      const { stored, refused } = receipts[index] as SendReceipt
+      const job = stored ? this.#job(id) : null
+      if (links === null || refused !== undefined) return { job, edges: [] }
+      const waits = job === null ? [] : this.#addWaits(job as Waiter, links, holders)
+      return { job: waits.length > 0 ? null : job, edges: [...this.#childEdge(links.parent), ...waits] }
     })
-    this.#resolveMissed(edges)
+    this.#start(sent)
     return receipts
   }
 
@@ -56,13 +66,13 @@ export class Linking {
   #insert(envelope: Envelope): SendReceipt {
     const { jobs, trees, clock } = this.#parts
     const { links } = envelope
-    if (links === null) return jobs.insert(envelope, clock.now(), null)
+    if (links === null) return jobs.insert(envelope, clock.now(), null, 'blocked')
     const parent = links.parent === null ? null : this.#parentOf(links.parent)
     if (parent === undefined) return { id: envelope.id, stored: false, refused: 'lost' }
     if (parent?.cancelRequested === true) return { id: envelope.id, stored: false, refused: 'cancelled' }
     const existing = parent?.links?.children.get(links.parent?.key as string)
     if (existing !== undefined) return { id: existing.id, stored: false }
-    const receipt = jobs.insert(envelope, clock.now(), null)
+    const receipt = jobs.insert(envelope, clock.now(), null, 'blocked')
     if (!receipt.stored && parent !== null && this.#waitsFor(receipt.id, parent.envelope.id))
       return { ...receipt, refused: 'circular' }
     if (receipt.stored) trees.add(this.#job(receipt.id), newLinks(links.root, parent?.envelope.id ?? null, links.longestWaitMs))
@@ -102,12 +112,11 @@ export class Linking {
   }
 
   #addWaits(waiter: Waiter, links: Links, holders: ReadonlyMap<string, string>): readonly NewEdge[] {
-    const waits = distinctWaits(links)
+    // Two of them may be one job, which holds a unique key that both were sent with. It may even be the waiting job itself.
+    const meant = links.waitsFor.map((link) => ({ ...link, id: holders.get(link.id) ?? link.id }))
+    const waits = distinctWaits(meant.filter(({ id }) => id !== waiter.envelope.id))
     if (waits.length > 0) this.#block(waiter)
-    return waits.map(({ id, onFailure, late }) => ({
-      edge: this.#addEdge(waiter, holders.get(id) ?? id, null, onFailure),
-      late: late ?? null,
-    }))
+    return waits.map(({ id, onFailure, late }) => ({ edge: this.#addEdge(waiter, id, null, onFailure), late: late ?? null }))
   }
 
   #addEdge(waiter: Waiter, id: string, key: string | null, policy: FailurePolicy): StoredEdge {
@@ -120,15 +129,21 @@ export class Linking {
   }
 
   /** Notifies of all earlier ends before handling anything that follows from them. */
-  #resolveMissed(edges: readonly NewEdge[]): void {
-    const { endings } = this.#parts
-    const missed = edges.flatMap(({ edge, late }) => {
-      const end = edge.end === null ? endings.missed(edge) : undefined
-      return end === undefined ? [] : [{ edge, end: lateEnd(end, late) }]
-    })
+  #start(sent: readonly SentJob[]): void {
+    const { endings, jobs, clock } = this.#parts
+    const missed = sent.map(({ job, edges }) => ({ job, ends: edges.flatMap((edge) => this.#missedEnd(edge) ?? []) }))
+    const now = clock.now()
     endings.together(() => {
-      for (const { edge, end } of missed) endings.resolve(edge, end)
+      for (const { job, ends } of missed) {
+        for (const { edge, end } of ends) endings.resolve(edge, end)
+        if (job !== null) jobs.move(job, job.runAt > now ? 'scheduled' : 'ready')
+      }
     })
+  }
+
+  #missedEnd({ edge, late }: NewEdge): { readonly edge: StoredEdge; readonly end: End } | undefined {
+    const end = edge.end === null ? this.#parts.endings.missed(edge) : undefined
+    return end === undefined ? undefined : { edge, end: lateEnd(end, late) }
   }
 
   #relinkOne(waiter: Waiter): void {

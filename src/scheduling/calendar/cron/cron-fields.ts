@@ -31,7 +31,7 @@ function textOf(expression: string): string {
   const text = macros.get(expression.toLowerCase())
   if (text !== undefined) return text
   const why = /^@reboot$/i.test(expression)
-    ? '"@reboot" names no time, and a schedule is one: start such work where your program starts'
+    ? '"@reboot" is not a time: start such work where your program starts'
     : `"${expression}" is not a name that is known`
   throw new TreadleError(
     'SCHEDULE_INVALID',

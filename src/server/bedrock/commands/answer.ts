@@ -40,6 +40,9 @@ export const commands: ReadonlyMap<string, Command> = new Map([
   ['get', health],
 ])
 
+/** Commands whose line contains nothing else: what a program sends as `Status / HTTP/1.1` is not one of them. */
+const wholeLines = new Set(['crashbedrockjob', 'clearcrashedbedrockjobs', 'ping', 'status'])
+
 /** Temporary failures: clients know the reply to these as one after which they may retry. */
 const passing: ReadonlySet<ErrorCode> = new Set(['BACKEND_CLOSED', 'DATABASE_BUSY', 'DATABASE_UNREACHABLE', 'KEY_CONTENDED'])
 
@@ -59,7 +62,8 @@ export function answerOn(jobs: WireQueue): BedrockAnswer {
 
 async function carriedOut(request: BedrockRequest, peer: BedrockPeer, jobs: WireQueue): Promise<BedrockReply> {
   const command = commands.get(request.verb)
-  if (command === undefined) return { code: 430, text: 'Unrecognized command' }
+  if (command === undefined || (wholeLines.has(request.verb) && request.method.toLowerCase() !== request.verb))
+    return { code: 430, text: 'Unrecognized command' }
   try {
     const asked = await permitted(request, peer.grant, jobs)
     const reply = await command(asked, { jobs, peer, isBrief: isBrief(request) })

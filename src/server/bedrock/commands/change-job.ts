@@ -1,10 +1,11 @@
 import { writeExact } from '../../../core/text/exact-json.ts'
 import { jsonOf, retryCountOf, withMembers } from '../../../envelope/bedrock-data.ts'
+import { enqueue } from '../jobs/ending-jobs.ts'
 import { refuseLargeData, renamed } from '../jobs/format/given-texts.ts'
 import { asMock, isMock, notMock } from '../jobs/format/job-data.ts'
 import { priorityOf } from '../jobs/format/priorities.ts'
 import { isBasedOn, nextRunOf, repeatOf } from '../jobs/format/repeats.ts'
-import { isPending, isRunning, type WireJob } from '../jobs/format/wire-job.ts'
+import { isRunning, type WireJob } from '../jobs/format/wire-job.ts'
 import { parseWireTime, wholeSecond } from '../jobs/format/wire-times.ts'
 import { type JobChanges, serverOwner, type WireQueue } from '../jobs/wire-queue.ts'
 import { leadingInteger } from '../wire/general-headers.ts'
@@ -91,7 +92,8 @@ export const deleteJob: Command = async (request, { jobs }) => {
   if (job.state === 'PAUSED' && !(await jobs.deps.heldChildren.isInVain(job.record)))
     throw new Refusal(405, "Can't delete a parent jobs with children running")
   const lease = job.state === 'RUNQUEUED' ? await jobs.leaseOf(job) : null
-  if (lease !== null) await jobs.end(job, lease, { kind: 'cancelled' }, { keep: false })
+  if (lease !== null) await jobs.end(job, lease, { kind: 'cancelled' }, { keep: true })
+  // Its links go with it. Once it has ended, no child can be added.
   const children = await jobs.children(job.record.id)
   await jobs.erase([job])
   await jobs.deps.heldChildren.release(children.map(({ record }) => record))
@@ -134,30 +136,12 @@ async function requeueOne(number: number, name: string | undefined, decrements: 
 /** The job waits as if it had just been created, whatever its state was. */
 async function requeue(job: WireJob, renamedTo: string | null, decrements: boolean, jobs: WireQueue): Promise<void> {
   const { record, ownData } = job
-  const { store } = jobs.deps.queue.backend
   const count = retryCountOf(ownData)
-  const runAt = wholeSecond(record.createdAt)
-  const changes: JobChanges = {
-    runAt,
+  const changes = {
+    runAt: wholeSecond(record.createdAt),
     meta: { heldUntil: null, lastRun: job.lastRun, isDataNewer: false },
     ...(decrements && count > 0 && { data: withMembers(ownData, { retryAfterCount: count - 1 }) }),
     ...(renamedTo !== null && { job: renamedTo }),
-    ...((await waitsOnlyForChildren(job, jobs)) && { unblocks: true }),
   }
-  const lease = isRunning(job) ? await jobs.leaseOf(job) : null
-  if (lease !== null) {
-    await jobs.settle({ token: lease.token, kind: 'again', envelope: await jobs.sealed(record, changes) })
-    return
-  }
-  await jobs.amend(job, changes)
-  if (isPending(job)) return
-  await store.retry([record.id])
-  await store.amend([{ id: record.id, runAt }])
-}
-
-/** A job that comes after others in a workflow must not run before them. */
-async function waitsOnlyForChildren({ record }: WireJob, jobs: WireQueue): Promise<boolean> {
-  if (record.state !== 'blocked') return false
-  const links = await jobs.deps.queue.backend.store.links(record.id)
-  return links.every(({ kind, waiting }) => kind === 'child' || !waiting)
+  await enqueue(job, isRunning(job) ? await jobs.leaseOf(job) : null, changes, jobs)
 }

@@ -1,7 +1,7 @@
 import { exactText, parseExact, writeExact } from '../../../core/text/exact-json.ts'
 import type { SendReceipt } from '../../../queue/contract/contract.ts'
 import type { Grant } from '../../access/grant.ts'
-import { type NewPlan, type Plan, parentNotRunning, planJob, type Wish } from '../jobs/creating-jobs.ts'
+import { type NewPlan, overwrite, type Plan, parentNotRunning, planJob, type Wish } from '../jobs/creating-jobs.ts'
 import type { WireQueue } from '../jobs/wire-queue.ts'
 import { leadingInteger } from '../wire/general-headers.ts'
 import { has, rawTextOf, requiredText, textOf } from '../wire/parameters.ts'
@@ -14,10 +14,7 @@ const longestName = 255
 
 export const createJob: Command = async (request, { jobs, peer }) => {
   const wish = wishOf(request)
-  const store = async () => {
-    const plan = await planJob(wish, jobs, peer.grant)
-    return 'existing' in plan ? plan.existing : numberOf(plan, await jobs.deps.creating.send(plan.envelope), jobs)
-  }
+  const store = () => storeOne(wish, jobs, peer.grant)
   const jobID = wish.unique === 'true' ? await jobs.uniques.alone(wish.name, store) : await store()
   return okWith(`{"jobID":${jobID}}`)
 }
@@ -30,27 +27,59 @@ export const createJobs: Command = async (request, { jobs, peer }) => {
   return okWith(wireObject({ jobIDs }))
 }
 
-async function storeAll(wishes: readonly Wish[], jobs: WireQueue, grant: Grant): Promise<readonly number[]> {
-  const plans: Plan[] = []
-  for (const wish of wishes) plans.push(await planJob(wish, jobs, grant))
-  const fresh = plans.filter((plan) => 'envelope' in plan)
-  const receipts = await jobs.deps.creating.sendAll(fresh.map(({ envelope }) => envelope))
-  const numbers = new Map<Plan, number>()
-  for (const [index, plan] of fresh.entries()) numbers.set(plan, await numberOf(plan, receipts[index] as SendReceipt, jobs))
-  return plans.map((plan) => ('existing' in plan ? plan.existing : (numbers.get(plan) as number)))
+/** How often a job is given another number because its own is taken. */
+const mostNumbers = 3
+
+async function storeOne(wish: Wish, jobs: WireQueue, grant: Grant, left = mostNumbers): Promise<number> {
+  const plan = await takenUp(await planJob(wish, jobs, grant), wish, jobs, grant)
+  if (typeof plan === 'number') return plan
+  return numberOf(plan, await jobs.deps.creating.send(plan.envelope), jobs, grant, left)
 }
 
-/** The number to return to the client; that of the existing job if there was one already. */
-async function numberOf({ number, envelope, heldBy }: NewPlan, receipt: SendReceipt, jobs: WireQueue): Promise<number> {
-  const { names, numbers } = jobs.deps
+/** Writes nothing before every wish has been validated. */
+async function storeAll(wishes: readonly Wish[], jobs: WireQueue, grant: Grant): Promise<readonly number[]> {
+  const planned: Plan[] = []
+  const results = new Map<string, string>()
+  for (const wish of wishes) {
+    const plan = await planJob(wish, jobs, grant, results)
+    planned.push(plan)
+    if ('existing' in plan && plan.changes !== null) results.set(plan.changes.id, plan.changes.result)
+  }
+  const plans: (number | NewPlan)[] = []
+  for (const [index, plan] of planned.entries()) plans.push(await takenUp(plan, wishes[index] as Wish, jobs, grant))
+  const fresh = plans.filter((plan) => typeof plan !== 'number')
+  const receipts = await jobs.deps.creating.sendAll(fresh.map(({ envelope }) => envelope))
+  const numbers = new Map<NewPlan, number>()
+  for (const [index, plan] of fresh.entries())
+    numbers.set(plan, await numberOf(plan, receipts[index] as SendReceipt, jobs, grant))
+  return plans.map((plan) => (typeof plan === 'number' ? plan : (numbers.get(plan) as number)))
+}
+
+/** The number of an existing job, changed as planned; the plan of a new one if there is none, or it has ended since. */
+async function takenUp(plan: Plan, wish: Wish, jobs: WireQueue, grant: Grant): Promise<number | NewPlan> {
+  if ('envelope' in plan) return plan
+  return (await overwrite(plan, jobs)) ? plan.existing : takenUp(await planJob(wish, jobs, grant), wish, jobs, grant)
+}
+
+/** The number to return to the client. If there was such a job already, it is that one's, changed as the client asked. */
+async function numberOf(plan: NewPlan, receipt: SendReceipt, jobs: WireQueue, grant: Grant, left = mostNumbers): Promise<number> {
+  const { wish, number, envelope, parent } = plan
+  const { names, numbers, heldChildren } = jobs.deps
   if (receipt.refused !== undefined) throw new Refusal(405, parentNotRunning)
-  if (!receipt.stored) {
+  // With its own id it was stored before, by a try whose reply was lost.
+  if (receipt.id !== envelope.id) {
+    const found = await planJob(wish, jobs, grant)
+    if ('existing' in found && (await overwrite(found, jobs))) return found.existing
     const other = await numbers.of(receipt.id)
     if (other === null) throw new Refusal(404, 'No job with this jobID')
-    return other
+    if (other !== number) return other
+    // Another job has its number, because somebody has set the counter back: it is not stored yet.
+    if (left === 0) throw new Refusal(500, 'The number of the job is taken')
+    numbers.forgetReserved()
+    return storeOne(wish, jobs, grant, left - 1)
   }
   numbers.note(number, envelope.id)
-  if (heldBy !== null) jobs.deps.heldChildren.note(heldBy, envelope.id)
+  if (parent !== null) await heldChildren.add(parent, envelope.id)
   names.touch(envelope.job)
   return number
 }

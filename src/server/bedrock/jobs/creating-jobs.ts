@@ -29,17 +29,33 @@ export interface Wish {
   readonly isMock: boolean
 }
 
-/** A validated wish: a job to store, or the number of one that already exists. */
-export type Plan = { readonly existing: number } | NewPlan
+/** A validated wish: a job to store, or one that already exists. Nothing has been written yet. */
+export type Plan = ExistingPlan | NewPlan
 
-export interface NewPlan {
-  readonly number: number
-  readonly envelope: Envelope
-  /** Id of the parent that holds it back; null if none does. */
-  readonly heldBy: string | null
+export interface ExistingPlan {
+  readonly existing: number
+  /** What the wish changes of it; null if nothing. */
+  readonly changes: Overwriting | null
 }
 
-/** Run time of a held child, which does not run until its parent waits for it. */
+interface Overwriting extends Terms, Pick<Contents, 'data'> {
+  readonly id: string
+  /** Its data after the change, as far as it is known now. */
+  readonly result: string
+}
+
+export interface NewPlan {
+  readonly wish: Wish
+  readonly number: number
+  readonly envelope: Envelope
+  /** Id of its parent; null if it has none. */
+  readonly parent: string | null
+}
+
+/**
+ * Run time of a child. It is stored as held back in any case, and released once its parent is seen waiting: a parent that waits now
+ * may run again before the child is stored.
+ */
 const endOfTime = Date.UTC(9999, 11, 31)
 
 /** What is validated before an existing job is looked for. */
@@ -57,22 +73,26 @@ interface Terms {
   readonly runAt: number | null
 }
 
-/** Validates everything and looks for an existing job, in the order of the public server. Stores no new job. */
-export async function planJob(wish: Wish, jobs: WireQueue, grant: Grant): Promise<Plan> {
+const nothingPlanned: ReadonlyMap<string, string> = new Map()
+
+/**
+ * Validates everything and looks for an existing job, in the order of the public server. `planned` is the data that existing jobs
+ * will have, by their ids, once the plans before this one are carried out.
+ */
+export async function planJob(wish: Wish, jobs: WireQueue, grant: Grant, planned = nothingPlanned): Promise<Plan> {
   const contents = await contentsOf(wish, jobs, grant)
   refuseOutside(wish, jobs, grant)
   if (wish.unique === 'true') {
-    const existing = await takenUp(wish, contents, jobs, grant)
-    if (existing !== null) return { existing }
+    const existing = await takenUp(wish, contents, jobs, grant, planned)
+    if (existing !== null) return existing
   }
   const terms = termsOf(wish, contents, jobs)
   const number = await jobs.deps.numbers.next()
   // Once it has a child, the parent no longer qualifies for the simple ending.
   const held = wish.parent === null ? undefined : jobs.handedOut.get(wish.parent)
   if (held !== undefined) held.isPlain = false
-  const { parent } = contents
-  const heldBy = parent !== null && isRunning(parent) ? parent.record.id : null
-  return { number, envelope: await sealed(wish, contents, terms, number, jobs), heldBy }
+  const parent = contents.parent?.record.id ?? null
+  return { wish, number, envelope: await sealed(wish, contents, terms, number, jobs), parent }
 }
 
 async function contentsOf(wish: Wish, jobs: WireQueue, grant: Grant): Promise<Contents> {
@@ -123,24 +143,30 @@ async function hasInHand(parent: WireJob, grant: Grant, jobs: WireQueue): Promis
 
 export const parentNotRunning = 'Can only create child job when parent is RUNNING, RUNQUEUED or PAUSED'
 
-/** The number of the existing job of the same name, updated as the client asked; null if there is none. */
-async function takenUp(wish: Wish, contents: Contents, jobs: WireQueue, grant: Grant): Promise<number | null> {
-  const existing = await sameNamed(contents.isMock ? mockKey(wish.name) : wish.name, jobs)
-  if (existing === null) return null
-  const { record } = existing
+/** The existing job of the same name, and what the client wants changed; null if there is none. */
+async function takenUp(
+  wish: Wish,
+  contents: Contents,
+  jobs: WireQueue,
+  grant: Grant,
+  planned: ReadonlyMap<string, string>,
+): Promise<ExistingPlan | null> {
+  const found = await sameNamed(contents.isMock ? mockKey(wish.name) : wish.name, jobs)
+  if (found === null) return null
+  const { record } = found
   if (!grant.sees(record)) throw new Refusal(403, 'Forbidden')
   const parent = contents.parent?.record.id ?? null
   if (record.parent !== null && record.parent !== parent)
     throw new Refusal(404, 'Trying to create a child that already exists, but it is tied to a different parent')
-  const number = record.number ?? (await jobs.deps.numbers.of(record.id))
-  if (number === null) return null
+  const existing = record.number ?? (await jobs.deps.numbers.of(record.id))
+  if (existing === null) return null
   const mayOverwrite = wish.overwrite === undefined || wish.overwrite === '' || wish.overwrite === 'true'
   // With the role `work`, a client may only change jobs that were handed out to it.
-  const isOwn = grant.may('operate') || (await isHeldBy(grant, number, jobs))
-  if (isSameData(record.payload, contents.data) || !mayOverwrite || !isOwn) return number
-  const changes = { ...termsOf(wish, contents, jobs), data: contents.data }
-  const isThere = await jobs.turns.alone(`${number}`, () => overwrite(record.id, changes, jobs))
-  return isThere ? number : null
+  const isOwn = grant.may('operate') || (await isHeldBy(grant, existing, jobs))
+  const { data } = contents
+  const before = planned.get(record.id) ?? record.payload
+  if (isSameData(before, data) || !mayOverwrite || !isOwn) return { existing, changes: null }
+  return { existing, changes: { ...termsOf(wish, contents, jobs), data, id: record.id, result: merged(before, data) } }
 }
 
 async function isHeldBy(grant: Grant, number: number, jobs: WireQueue): Promise<boolean> {
@@ -148,48 +174,50 @@ async function isHeldBy(grant: Grant, number: number, jobs: WireQueue): Promise<
   return held !== undefined && held.grant === grant && !(await isLost(held, jobs))
 }
 
-/** False if the job has ended since it was found. */
-async function overwrite(
-  id: string,
-  { data, repeat, priority }: Terms & Pick<Contents, 'data'>,
-  jobs: WireQueue,
-): Promise<boolean> {
-  const job = await jobs.byId(id)
-  if (job === null) return false
-  await jobs.change(job, ({ record: { payload } }) => ({ data: merged(payload, data), repeat, priority }))
-  return true
+/** Changes an existing job as planned. False if it has ended since it was found. */
+export async function overwrite({ existing, changes }: ExistingPlan, jobs: WireQueue): Promise<boolean> {
+  if (changes === null) return true
+  const { id, data, repeat, priority } = changes
+  return jobs.turns.alone(`${existing}`, async () => {
+    const job = await jobs.byId(id)
+    if (job === null) return false
+    await jobs.change(job, ({ record: { payload } }) => ({ data: merged(payload, data), repeat, priority }))
+    return true
+  })
 }
 
 const searchedStates = ['ready', 'scheduled', 'running', 'blocked', 'dead', 'succeeded', 'cancelled'] as const
 /** Maximum number of jobs to check per state: the protocol knows only some of the ended jobs. */
 const searchedJobs = 100
 
+/** The oldest one, so that repeated requests find the same job however many others have its name. */
 async function sameNamed(job: string, jobs: WireQueue): Promise<WireJob | null> {
   const { store } = jobs.deps.queue.backend
   const counts = (await store.counts({ job })).filter((count) => count.job === job)
+  const found: WireJob[] = []
   for (const state of searchedStates) {
     if (!counts.some((count) => count.counts[state] > 0)) continue
     // A finished job without a parent does not exist in the protocol.
     const isLinked = state === 'succeeded' ? { isLinked: true as const } : {}
-    for (const record of await store.list({ job, state, limit: searchedJobs, ...isLinked })) {
-      const found = wireJobOf(record)
-      if (found !== null && (await jobs.isStanding(record))) return found
-    }
+    const records = await store.list({ job, state, limit: searchedJobs, ...isLinked })
+    found.push(...records.map(wireJobOf).filter((each) => each !== null))
   }
+  for (const each of found.toSorted(byAge)) if (await jobs.isStanding(each.record)) return each
   return null
+}
+
+function byAge({ record: a }: WireJob, { record: b }: WireJob): number {
+  return a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1)
 }
 
 async function sealed(wish: Wish, contents: Contents, terms: Terms, number: number, jobs: WireQueue): Promise<Envelope> {
   const { parent, retryAfter, data } = contents
   const { repeat, priority } = terms
-  const isHeld = parent !== null && isRunning(parent)
   const runAt = terms.runAt ?? jobs.now
-  const meta = withWireMeta(
-    {},
-    { ...plainWireMeta, retryAfter, heldUntil: isHeld ? runAt : null, parent: parent?.record.id ?? null },
-  )
+  const held = parent === null ? {} : { heldUntil: runAt, parent: parent.record.id }
+  const meta = withWireMeta({}, { ...plainWireMeta, retryAfter, ...held })
   const isPlainMeta = Object.keys(meta).length === 0
-  const at = isHeld ? endOfTime : terms.runAt
+  const at = parent === null ? terms.runAt : endOfTime
   const options: DispatchOptions = {
     priority,
     ...(at !== null && { at: new Date(at) }),

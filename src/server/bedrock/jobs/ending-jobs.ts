@@ -3,6 +3,7 @@ import { shownText } from '../../../envelope/encryption.ts'
 import type { Opened } from '../../../envelope/envelope.ts'
 import { outcomeOfDone } from '../../../execution/end/end.ts'
 import type { DoneRun } from '../../../execution/end/repeating.ts'
+import type { SettleReceipt } from '../../../queue/contract/contract.ts'
 import type { HeldLease } from '../../../queue/contract/store.ts'
 import { Refusal } from '../wire/refusal.ts'
 import { refuseLargeData } from './format/given-texts.ts'
@@ -58,13 +59,38 @@ export function doneRun({ job: { record }, opened, data }: Ending, jobs: WireQue
 }
 
 /** Puts the job back into the queue as if it had never been handed out. */
-export async function putBack({ job, lease, data }: Ending, changes: JobChanges, jobs: WireQueue): Promise<void> {
+export async function putBack({ job, lease, data }: Ending, changes: Enqueueing, jobs: WireQueue): Promise<void> {
+  const meta = { lastRun: job.record.startedAt, hasWaited: false, heldUntil: null, ...changes.meta }
+  if ((await enqueue(job, lease, { data, ...changes, meta }, jobs)) === 'lost') throw new Refusal(405, onlyRunning)
+}
+
+/** How a job is to wait. */
+type Enqueueing = JobChanges & { readonly runAt: number }
+
+/** Makes a job wait from a new time on, whatever its state is. `lost` if it does not run under this lease any more. */
+export async function enqueue(
+  job: WireJob,
+  lease: HeldLease | null,
+  changes: Enqueueing,
+  jobs: WireQueue,
+): Promise<SettleReceipt> {
   const { record } = job
-  const meta = { lastRun: record.startedAt, hasWaited: false, heldUntil: null, ...changes.meta }
-  const all = { data, ...changes, meta }
-  if (lease === null) return jobs.amend(job, all)
-  const receipt = await jobs.settle({ token: lease.token, kind: 'again', envelope: await jobs.sealed(record, all) })
-  if (receipt === 'lost') throw new Refusal(405, onlyRunning)
+  const { store } = jobs.deps.queue.backend
+  if (lease !== null) {
+    return jobs.settle({ token: lease.token, kind: 'again', envelope: await jobs.sealed(record, changes) })
+  }
+  await jobs.amend(job, { ...changes, ...((await waitsOnlyForChildren(job, jobs)) && { unblocks: true }) })
+  if (isPending(job)) return 'applied'
+  await store.retry([record.id])
+  await store.amend([{ id: record.id, runAt: changes.runAt }])
+  return 'applied'
+}
+
+/** A job that comes after others in a workflow must not run before them. */
+async function waitsOnlyForChildren({ record }: WireJob, jobs: WireQueue): Promise<boolean> {
+  if (record.state !== 'blocked') return false
+  const links = await jobs.deps.queue.backend.store.links(record.id)
+  return links.every(({ kind, waiting }) => kind === 'child' || !waiting)
 }
 
 /** Finishes the job, or lets it wait for its children if some are still pending. */
@@ -102,8 +128,11 @@ async function waitFor(
     runAt: wholeSecond(job.record.startedAt ?? jobs.now),
     meta: { hasWaited: true, lastRun: job.record.startedAt },
   })
-  await jobs.deps.heldChildren.release(children.map(({ record }) => record))
+  const { heldChildren } = jobs.deps
+  await heldChildren.release(children.map(({ record }) => record))
   if ((await jobs.end(job, lease, { kind: 'wait' })) === 'lost') throw new Refusal(405, onlyRunning)
+  // A child that is stored from now on finds its parent waiting; one that was stored since the first look is released here.
+  await heldChildren.releaseOf(job.record.id, new Set(children.map(({ record }) => record.id)))
 }
 
 /** Also the reply to a client whose lease has expired, so that the job now belongs to another one. */

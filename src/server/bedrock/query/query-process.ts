@@ -1,8 +1,9 @@
 import { messageOf } from '../../../core/errors.ts'
-import { loadDriver, type SqliteDatabase } from '../../../engines/sqlite/file/driver.ts'
+import { loadDriver, type SqliteDatabase, type SqliteStatement } from '../../../engines/sqlite/file/driver.ts'
 import { watchParent } from '../../../isolation/parent-watch.ts'
 import type { JobsRow } from './jobs-table.ts'
 import type { QueryAnswer, ToQueryProcess } from './query-child.ts'
+import { sqliteText } from './sqlite-text.ts'
 
 type Ask = Extract<ToQueryProcess, { kind: 'ask' }>
 
@@ -28,26 +29,34 @@ function copy(rows: readonly JobsRow[], database: SqliteDatabase): void {
 function answer({ sql, mostRows, mostBytes }: Ask, database: SqliteDatabase): QueryAnswer {
   database.exec('PRAGMA query_only = ON')
   try {
-    const found: string[][] = []
-    let headers: readonly string[] = []
-    let bytes = 0
     const statement = database.prepare(sql)
-    for (const each of statement.iterate?.() ?? statement.all()) {
-      const row = each as Readonly<Record<string, unknown>>
-      const cells = Object.values(row).map(cellOf)
+    statement.setReadBigInts?.(true)
+    const columns = namesIn(statement)
+    const found: string[][] = []
+    let headers = columns ?? []
+    let bytes = 0
+    for (const row of statement.iterate?.() ?? statement.all()) {
+      const cells = Object.values(row as object).map(sqliteText)
       for (const cell of cells) bytes += cell.length
-      if (found.length === 0) headers = Object.keys(row)
+      if (columns === null && found.length === 0) headers = Object.keys(row as object)
       if (found.push(cells) > mostRows) return { error: `the answer has more than ${mostRows} rows` }
       if (bytes > mostBytes) return { error: `the answer has more than ${mostBytes} bytes` }
     }
-    return { headers, rows: found }
+    return { headers: found.length === 0 ? [] : headers, rows: found }
   } catch (thrown) {
     return { error: messageOf(thrown) }
   }
 }
 
-function cellOf(value: unknown): string {
-  return value === null || value === undefined ? '' : String(value)
+/**
+ * The names of the columns, whose values then come as lists: several columns may have the same name. Null if the driver does not
+ * know this, as that of Node before 22.16.
+ */
+function namesIn(statement: SqliteStatement): readonly string[] | null {
+  const columns = statement.columns?.()
+  if (columns === undefined || statement.setReturnArrays === undefined) return null
+  statement.setReturnArrays(true)
+  return columns.map(({ name }) => name)
 }
 
 const opening = openCopy()

@@ -104,7 +104,16 @@ export async function sendAnswer(response: ServerResponse, { status, headers, bo
     return
   }
   response.flushHeaders()
-  for await (const part of body) {
+  try {
+    await sendParts(response, body)
+  } catch {
+    // The client must see that the answer is incomplete. A host that gets the error could not answer any more.
+    response.destroy()
+  }
+}
+
+async function sendParts(response: ServerResponse, parts: AsyncIterable<string | Uint8Array>): Promise<void> {
+  for await (const part of parts) {
     if (response.destroyed) break
     if (!response.write(part)) await drained(response)
     // Hosts with compression buffer what is written until it is flushed.

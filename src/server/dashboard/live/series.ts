@@ -3,7 +3,7 @@ import type { RollupBucket, RollupStore } from '../../../queue/contract/rollup-s
 import type { DurationHistogram } from '../../../queue/statistics/duration-histogram.ts'
 import { RollupSum, RollupSums } from '../../../queue/statistics/rollup-cells.ts'
 import type { Grant } from '../../access/grant.ts'
-import type { Percentiles, Range, SeriesPoint, SeriesView } from '../shared/view.ts'
+import type { Percentiles, Range, SeriesPoint, SeriesView } from '../shared/views/series.ts'
 
 const minuteMs = 60_000
 /** Shortest period from which rates are computed. */

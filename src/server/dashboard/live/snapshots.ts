@@ -10,8 +10,6 @@ const slowMs = 2_000
 /** A result that took long is shared longer: reading it takes at most one part in this many of the time. */
 const restFactor = 20
 const longestMs = 15_000
-/** How many of the newest dead jobs are read. */
-export const mostDead = 100
 const mostRunning = 12
 
 interface Kept {
@@ -49,11 +47,6 @@ export class Snapshots {
 
   schedules(): Promise<readonly ScheduleRecord[]> {
     return this.#once('schedules', () => this.#store.schedules.list(), slowMs)
-  }
-
-  /** The newest of them. */
-  dead(): Promise<readonly JobRecord[]> {
-    return this.#once('dead', () => this.#store.list({ state: 'dead', limit: mostDead }), slowMs)
   }
 
   running(): Promise<readonly JobRecord[]> {

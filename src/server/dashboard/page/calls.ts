@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import type { Me, ProblemView } from '../shared/view.ts'
+import type { Me, ProblemView } from '../shared/views/viewer.ts'
 import { base, go } from './address.ts'
 
 /** The server's reason for refusing a request. */
@@ -13,6 +13,9 @@ export class Refusal extends Error {
 }
 
 export const me = signal<Me | null>(null)
+
+/** Whether the server has been updated since this page was loaded. */
+export const isOutdated = signal(false)
 
 /** How far the server's clock is ahead of the browser's. */
 export const offset = signal(0)

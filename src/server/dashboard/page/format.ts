@@ -1,6 +1,9 @@
 import { now } from './calls.ts'
 import { zoneName } from './settings.ts'
 
+export { visible } from '../../../core/text/visible.ts'
+
+const dayMs = 86_400_000
 const plain = new Intl.NumberFormat('en')
 const short = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
 
@@ -41,13 +44,13 @@ export function bytes(value: number): string {
 /** Up to a day as an age, after that as a date. */
 export function ago(at: number): string {
   const since = now() - at
-  if (since >= 86_400_000) return date(at)
+  if (since >= dayMs) return date(at)
   return since < 1_000 ? 'now' : `${coarse(since)} ago`
 }
 
 export function ahead(at: number): string {
   const left = at - now()
-  if (left >= 86_400_000) return date(at)
+  if (left >= dayMs) return date(at)
   return left < 1_000 ? 'now' : `in ${coarse(left)}`
 }
 
@@ -60,12 +63,26 @@ function formatter(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   return new Intl.DateTimeFormat('en-GB', { ...options, timeZone: zoneName() })
 }
 
-export function date(at: number): string {
-  return formatter({ day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' }).format(at)
+/** The year is said if it is another one. */
+function yearOf(at: number): Intl.DateTimeFormatOptions {
+  const year = formatter({ year: 'numeric' })
+  return year.format(at) === year.format(now()) ? {} : { year: 'numeric' }
+}
+
+export function date(at: number, seconds = false): string {
+  return formatter({
+    ...yearOf(at),
+    day: 'numeric',
+    month: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
+    ...(seconds && { second: '2-digit' }),
+  }).format(at)
 }
 
 export function precise(at: number): string {
   return formatter({
+    ...yearOf(at),
     day: 'numeric',
     month: 'short',
     hour: '2-digit',
@@ -96,25 +113,23 @@ export function jobsText(value: number): string {
   return value === 1 ? '1 job' : `${count(value)} jobs`
 }
 
-const hidden = /[\p{Cf}\u2028\u2029\u115f\u1160\u3164\uffa0]|\u034f|[^\P{Cc}\n\t]/gu
-
-/** Replaces invisible characters, and those that change the text direction, with visible ones. */
-export function visible(text: string): string {
-  return text.replaceAll(hidden, (character) => {
-    const code = character.codePointAt(0) ?? 0
-    return code < 0x20 ? String.fromCharCode(0x2400 + code) : `\\u${code.toString(16).padStart(4, '0')}`
-  })
+/** How far away it is, also in days. */
+export function away(at: number): string {
+  const left = at - now()
+  return left < dayMs ? ahead(at) : `in ${Math.floor(left / dayMs)} d`
 }
 
 /** The start of the day that contains this instant, in the chosen zone. */
 export function dayStart(at: number): number {
-  const parts = Object.fromEntries(
-    formatter({ hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' })
-      .formatToParts(at)
-      .map(({ type, value }) => [type, Number(value)]),
-  )
-  const start = at - (at % 1_000) - (((parts.hour ?? 0) * 60 + (parts.minute ?? 0)) * 60 + (parts.second ?? 0)) * 1_000
-  // If the clocks changed since midnight, the hour is off.
-  const off = Number(formatter({ hour: '2-digit', hourCycle: 'h23' }).format(start).replace(/\D/g, ''))
-  return off === 0 ? start : off < 12 ? start - off * 3_600_000 : start + (24 - off) * 3_600_000
+  const start = at - sinceMidnight(at)
+  // If the clocks changed since midnight, by an hour or by half of one, this is as much before or after it.
+  const off = sinceMidnight(start)
+  return off < dayMs / 2 ? start - off : start + (dayMs - off)
+}
+
+/** What a clock of the chosen zone shows, in milliseconds. */
+function sinceMidnight(at: number): number {
+  const shown = formatter({ hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' }).formatToParts(at)
+  const of = (name: string) => Number(shown.find(({ type }) => type === name)?.value)
+  return ((of('hour') * 60 + of('minute')) * 60 + of('second')) * 1_000 + (at % 1_000)
 }

@@ -41,6 +41,7 @@ export function onKey(event: KeyboardEvent): void {
     event.metaKey ||
     event.altKey ||
     isTyping(event.target) ||
+    (event.key === 'Enter' && isPressed(event.target)) ||
     document.querySelector('dialog[open]') !== null
   )
     return
@@ -94,6 +95,11 @@ function isTyping(target: EventTarget | null): boolean {
     (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) &&
     (target as HTMLInputElement).type !== 'checkbox'
   )
+}
+
+/** Whether Enter already does something here: follows a link, presses a button, opens a menu. */
+function isPressed(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest('a, button, summary, input') !== null
 }
 
 function current(): HTMLElement | null {

@@ -1,8 +1,9 @@
 import { signal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import type { ProblemView } from '../shared/view.ts'
+import type { Me, ProblemView } from '../shared/views/viewer.ts'
 import { base } from './address.ts'
-import { offset, read, toLogin } from './calls.ts'
+import { isOutdated, me, offset, read, toLogin } from './calls.ts'
+import { giveRoom, takeRoom } from './stream-room.ts'
 
 export type Connection = 'live' | 'connecting' | 'reconnecting' | 'paused' | 'polling'
 
@@ -28,6 +29,8 @@ let opening: number | undefined
 let polling: number | undefined
 let silence: number | undefined
 let failures = 0
+/** Counts what opens or closes a stream, so that what waited in the meantime sees that it is outdated. */
+let opens = 0
 
 const silentMs = 20_000
 const pollMs = 5_000
@@ -72,14 +75,16 @@ function reopenSoon(): void {
   opening = setTimeout(open, 0)
 }
 
-function open(): void {
+async function open(): Promise<void> {
   close()
-  if (listeners.size === 0 || document.hidden) return
-  if (isPaused.value) {
-    connection.value = 'paused'
-    return
-  }
-  if (failures >= mostFailures || typeof EventSource === 'undefined') {
+  const isIdle = listeners.size === 0 || document.hidden || isPaused.value
+  if (isPaused.value) connection.value = 'paused'
+  if (isIdle || failures >= mostFailures) giveRoom()
+  if (isIdle) return
+  const opened = opens
+  const canStream = failures < mostFailures && typeof EventSource !== 'undefined' && (await takeRoom())
+  if (opened !== opens) return
+  if (!canStream) {
     poll()
     return
   }
@@ -92,6 +97,7 @@ function open(): void {
 }
 
 function close(): void {
+  opens++
   source?.close()
   source = null
   clearTimeout(polling)
@@ -121,8 +127,9 @@ function onFailure(): void {
   failures++
   close()
   connection.value = 'reconnecting'
-  read<unknown>('me').then(
-    () => {
+  read<Me>('me').then(
+    ({ version }) => {
+      if (me.value !== null && version !== me.value.version) isOutdated.value = true
       opening = setTimeout(open, 1_000)
     },
     (refused: { readonly status?: number }) => {
@@ -132,22 +139,25 @@ function onFailure(): void {
   )
 }
 
-/** For networks that block streams. */
+/** For networks that block streams, and for windows that have no room for one. */
 function poll(): void {
+  const failed = failures
+  const opened = opens
   for (const topic of listeners.keys()) {
     read<TopicEvent>('view', { topic }).then(
       (event) => {
+        if (opened !== opens) return
         hear(event)
-        failures = mostFailures
+        failures = failed
         connection.value = 'polling'
         clearTimeout(silence)
       },
       () => {
-        connection.value = 'reconnecting'
+        if (opened === opens) connection.value = 'reconnecting'
       },
     )
   }
-  polling = setTimeout(poll, pollMs)
+  polling = setTimeout(open, pollMs)
 }
 
 export function pauseOrResume(): void {
@@ -157,4 +167,7 @@ export function pauseOrResume(): void {
 
 // A hidden page causes no load.
 document.addEventListener('visibilitychange', reopenSoon)
-addEventListener('pagehide', close)
+addEventListener('pagehide', () => {
+  close()
+  giveRoom()
+})

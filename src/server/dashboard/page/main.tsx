@@ -1,14 +1,15 @@
 import { useSignal } from '@preact/signals'
 import { type ComponentType, render } from 'preact'
 import { useEffect } from 'preact/hooks'
-import type { Me } from '../shared/view.ts'
-import { address, onLinkClick } from './address.ts'
+import type { Me } from '../shared/views/viewer.ts'
+import { address, onLinkClick, to } from './address.ts'
 import { me, offset, type Refusal, read } from './calls.ts'
 import { Problem } from './components/parts.tsx'
 import { onKey } from './keys.ts'
 import { Login } from './pages/login.tsx'
 import { Overview } from './pages/overview.tsx'
 import { Shell } from './shell.tsx'
+import { labelTab } from './tab.ts'
 
 export interface PageProps {
   /** The part of the address after the page's name. */
@@ -58,13 +59,10 @@ function App() {
         version.value++
       },
       () => {
-        problem.value = 'This page could not be loaded. The server may have been updated: reload to go on.'
+        problem.value = 'This page could not be loaded. The server may have been updated: reload to continue.'
       },
     )
   }, [key])
-  useEffect(() => {
-    document.title = name === '' ? 'Treadle' : `${name[0]?.toUpperCase()}${name.slice(1)} · Treadle`
-  }, [name])
   void version.value
   if (name === 'login') return <Login />
   if (me.value === null)
@@ -76,7 +74,7 @@ function App() {
         <Problem problem={{ title: '', detail: problem.value }} />
       </main>
     )
-  const Current = key === '' ? Overview : loaded.get(key)
+  const Current = key === '' ? Overview : key in pages ? loaded.get(key) : NoPage
   return (
     <Shell>
       {problem.value !== null && <Problem problem={{ title: '', detail: problem.value }} />}
@@ -89,6 +87,18 @@ function App() {
   )
 }
 
+function NoPage() {
+  return (
+    <>
+      <h1>There is no such page</h1>
+      <p>
+        The address may have been mistyped. Go to the <a href={to('')}>overview</a> or to the <a href={to('jobs')}>jobs</a>.
+      </p>
+    </>
+  )
+}
+
+labelTab()
 document.addEventListener('click', onLinkClick)
 document.addEventListener('keydown', onKey)
 const place = document.querySelector('#app')

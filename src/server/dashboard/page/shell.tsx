@@ -1,15 +1,18 @@
+import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import type { Counts } from '../shared/view.ts'
+import type { Counts } from '../shared/views/job.ts'
+import type { VerdictLine } from '../shared/views/overview.ts'
 import { address, base, go } from './address.ts'
-import { change, me } from './calls.ts'
+import { change, isOutdated, me } from './calls.ts'
 import { Icon, type IconName } from './components/icons.tsx'
 import { Messages, QuestionDialog } from './components/messages.tsx'
 import { tick } from './components/parts.tsx'
-import { clock, count } from './format.ts'
+import { clock, count, visible } from './format.ts'
 import { isHelpOpen, keyWords } from './keys.ts'
 import { connection, heardAt, isPaused, pauseOrResume, useLive } from './live.ts'
 import { hasKeys, nextTheme, setKeys, setZone, theme, zone, zoneName } from './settings.ts'
+import { verdict } from './tab.ts'
 
 const pages: readonly (readonly [path: string, label: string, icon: IconName])[] = [
   ['', 'Overview', 'overview'],
@@ -33,6 +36,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
       <TopBar />
       <Rail />
       <main id="main" tabIndex={-1}>
+        {isOutdated.value && <Outdated />}
         {children}
       </main>
       <Messages />
@@ -42,9 +46,26 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
   )
 }
 
+function Outdated() {
+  return (
+    <p class="advice" role="status">
+      <Icon name="warning" />
+      <span>The server has been updated since this page was loaded.</span>
+      <button type="button" onClick={() => location.reload()}>
+        Reload
+      </button>
+    </p>
+  )
+}
+
 function Rail() {
   const here = address.value.parts[0] ?? ''
   const { data: counts } = useLive<Counts>('counts')
+  const { data: lines } = useLive<readonly VerdictLine[]>('verdict')
+  useEffect(() => {
+    verdict.value = lines
+  }, [lines])
+  const worst = lines?.[0]
   return (
     <nav class="rail" aria-label="Pages">
       {pages
@@ -53,6 +74,13 @@ function Rail() {
           <a key={path} href={`${base}/${path}`} aria-current={here === path ? 'page' : undefined} title={label}>
             <Icon name={icon} />
             <span class="rail-label">{label}</span>
+            {path === '' && worst !== undefined && (
+              <span class={`rail-mark rail-mark-${worst.level}`} title={visible(worst.text)}>
+                <span class="visually-hidden">
+                  {worst.level === 'problem' ? 'something is wrong' : 'something needs attention'}
+                </span>
+              </span>
+            )}
             {path === 'dead' && counts !== null && counts.dead > 0 && <span class="rail-count">{count(counts.dead)}</span>}
           </a>
         ))}
@@ -67,6 +95,11 @@ function TopBar() {
     go(`/jobs?q=${encodeURIComponent(field.value.trim())}`)
     field.blur()
   }
+  // After the first paint: there are some four hundred.
+  const zones = useSignal<readonly string[]>([])
+  useEffect(() => {
+    zones.value = Intl.supportedValuesOf('timeZone')
+  }, [])
   const { user = null, role, environment = null, canLogOut = false } = me.value ?? {}
   return (
     <header class="top">
@@ -97,7 +130,14 @@ function TopBar() {
       >
         <option value="browser">Local time</option>
         <option value="UTC">UTC</option>
-        {!['browser', 'UTC'].includes(zone.value) && <option value={zone.value}>{zone.value}</option>}
+        {(zones.value.includes(zone.value) || ['browser', 'UTC'].includes(zone.value)
+          ? zones.value
+          : [zone.value, ...zones.value]
+        ).map((name) => (
+          <option key={name} value={name}>
+            {name}
+          </option>
+        ))}
       </select>
       <button
         type="button"
@@ -169,7 +209,7 @@ function Help() {
         isHelpOpen.value = false
       }}
     >
-      <h2 id="help-title">Keys</h2>
+      <h2 id="help-title">Keyboard shortcuts</h2>
       <dl class="keys">
         {keyWords.map(([keys, what]) => (
           <div key={keys}>
@@ -181,8 +221,8 @@ function Help() {
         ))}
       </dl>
       <label class="check">
-        <input type="checkbox" checked={hasKeys.value} onChange={(event) => setKeys(event.currentTarget.checked)} /> Single keys
-        do something
+        <input type="checkbox" checked={hasKeys.value} onChange={(event) => setKeys(event.currentTarget.checked)} /> Single-key
+        shortcuts
       </label>
       <div class="dialog-buttons">
         <button

@@ -62,6 +62,8 @@ export function parseFilter(text: string): ParsedFilter {
   if (text.length > longestFilter) {
     return { problems: [{ word: '', message: `A filter has at most ${longestFilter} characters` }] }
   }
+  // PostgreSQL refuses to search for it.
+  if (text.includes('\0')) return { problems: [{ word: '', message: 'A filter cannot contain the character U+0000' }] }
   const words = wordsOf(text)
   if (words.length > mostTerms) return { problems: [{ word: '', message: `A filter has at most ${mostTerms} conditions` }] }
   const read = words.map(termOf)

@@ -2,7 +2,7 @@ import { version } from '../../../core/version.ts'
 import { HttpProblem } from '../../http/wire/http-problem.ts'
 import type { Viewer } from '../access/viewer.ts'
 import type { ViewDeps } from '../deps.ts'
-import type { EngineView, Finding } from '../shared/view.ts'
+import type { EngineView, Finding } from '../shared/views/engine.ts'
 
 /**
  * The doctor reads much of the database, so only one check runs at a time, and its result is kept until another is

@@ -1,10 +1,10 @@
 import { formatDuration } from '../../../core/time/duration.ts'
 import type { Rate } from '../../../queue/contract/limits.ts'
-import { type Totals, totalsByQueue, totalsOf } from '../../../queue/contract/queue-counts.ts'
+import { fullestFirst, type Totals, totalsByQueue, totalsOf } from '../../../queue/contract/queue-counts.ts'
 import { HttpProblem } from '../../http/wire/http-problem.ts'
 import type { Viewer } from '../access/viewer.ts'
 import type { ViewDeps } from '../deps.ts'
-import type { QueueRow, QueueView } from '../shared/view.ts'
+import type { QueueRow, QueueView } from '../shared/views/queue.ts'
 import { workersFor } from './workers.ts'
 
 /** With fewer ended jobs than this, nothing is estimated. */
@@ -18,14 +18,14 @@ export interface QueueList {
   readonly more: number
 }
 
-export async function queueList(deps: ViewDeps, { grant }: Viewer): Promise<QueueList> {
+export async function queueList(deps: ViewDeps, viewer: Viewer): Promise<QueueList> {
+  const { grant } = viewer
   const [counts, paused] = await Promise.all([deps.snapshots.counts(), deps.snapshots.paused()])
   const byQueue = totalsByQueue(counts.filter((count) => grant.sees(count)))
   const isPaused = new Set(paused.filter((queue) => grant.seesQueue(queue)))
-  const names = [...new Set([...byQueue.keys(), ...isPaused])]
-  const living = (name: string) => livingIn(byQueue.get(name) ?? totalsOf([]))
-  const shown = names.toSorted((a, b) => living(b) - living(a) || (a < b ? -1 : 1)).slice(0, mostQueues)
-  const queues = shown.map((queue) => queueRow(deps, queue, byQueue.get(queue) ?? totalsOf([]), isPaused.has(queue)))
+  const names = fullestFirst([...byQueue.keys(), ...isPaused], byQueue)
+  const shown = names.slice(0, mostQueues)
+  const queues = shown.map((queue) => queueRow(deps, viewer, queue, byQueue.get(queue) ?? totalsOf([]), isPaused.has(queue)))
   return { queues, more: names.length - shown.length }
 }
 
@@ -45,7 +45,7 @@ export async function queueView(deps: ViewDeps, viewer: Viewer, queue: string): 
   )
   const workers = (await workersFor(deps, viewer)).filter(({ queues }) => queues === null || queues.includes(queue))
   return {
-    ...queueRow(deps, queue, totalsOf(counts), paused.includes(queue)),
+    ...queueRow(deps, viewer, queue, totalsOf(counts), paused.includes(queue)),
     jobs: sorted.slice(0, mostJobs),
     more: Math.max(0, sorted.length - mostJobs),
     workers,
@@ -53,8 +53,15 @@ export async function queueView(deps: ViewDeps, viewer: Viewer, queue: string): 
   }
 }
 
-function queueRow({ flows, service }: ViewDeps, queue: string, { counts, oldestReadyAt }: Totals, paused: boolean): QueueRow {
-  const flow = flows.of(queue)
+function queueRow(
+  { flows, service }: ViewDeps,
+  { grant }: Viewer,
+  queue: string,
+  { counts, oldestReadyAt }: Totals,
+  paused: boolean,
+): QueueRow {
+  // Measured over all jobs of the queue, so it would reveal those that a limited viewer may not see.
+  const flow = grant.hasWholeQueue(queue) ? flows.of(queue) : null
   const limits = service.queue.settings.queueLimits.find((each) => each.queue === queue)
   const isKnown = flow !== null && flow.out * 5 >= fewEnds
   const shrinkingBy = flow === null ? 0 : flow.out - flow.in
@@ -74,9 +81,5 @@ function queueRow({ flows, service }: ViewDeps, queue: string, { counts, oldestR
 }
 
 function rateText(rate: Rate | null): string | null {
-  return rate === null ? null : `${rate.limit} per ${formatDuration(rate.perMs)}`
-}
-
-function livingIn({ counts }: Totals): number {
-  return counts.ready + counts.running + counts.scheduled + counts.blocked
+  return rate === null ? null : `${rate.limit.toLocaleString('en')} per ${formatDuration(rate.perMs).replace(/^1(?=\D)/, '')}`
 }

@@ -8,7 +8,7 @@ import type { Viewer } from '../access/viewer.ts'
 import type { ViewDeps } from '../deps.ts'
 import type { ApiCaller } from '../exchange/api-caller.ts'
 import { type JsonNode, readJson } from '../shared/json-tree.ts'
-import type { DraftField, DraftView, ScheduleDraft } from '../shared/view.ts'
+import type { DraftField, DraftView, ScheduleDraft } from '../shared/views/schedule.ts'
 
 const shownNext = 5
 

@@ -1,3 +1,4 @@
+import { nextRunOf } from '../../../app/schedules/next-run.ts'
 import { type StoredSchedule, storedSchedule } from '../../../app/schedules/stored-schedule.ts'
 import type { JobDefinition } from '../../../definition/definition.ts'
 import { scheduleOf } from '../../../definition/recurrence.ts'
@@ -8,7 +9,7 @@ import { seesSchedule } from '../../http/permission.ts'
 import { HttpProblem } from '../../http/wire/http-problem.ts'
 import type { Viewer } from '../access/viewer.ts'
 import type { ViewDeps } from '../deps.ts'
-import type { CalendarRow, CalendarView, RunView, ScheduleDraft, ScheduleRow, ScheduleView } from '../shared/view.ts'
+import type { CalendarRow, CalendarView, RunView, ScheduleDraft, ScheduleRow, ScheduleView } from '../shared/views/schedule.ts'
 import type { Redaction } from './jobs/redaction.ts'
 
 const shownNext = 20
@@ -37,7 +38,7 @@ export async function scheduleView(deps: ViewDeps, viewer: Viewer, name: string)
     payload,
     draft: found.stored === null ? null : storedDraft(found.stored, payload),
     editRefusal: found.stored === null ? 'It is in the code' : storedRefusal(found.stored, deps.redaction),
-    warnings: found.schedule?.explain().warnings ?? [],
+    warnings: found.schedule?.explain({ from: now }).warnings ?? [],
     next: runs.map(({ at, local, note }) => ({ at, local, note })),
     recent: (await lastOccurrences(deps.store.schedules, name, now, shownRecent)).map(runView),
   }
@@ -128,8 +129,8 @@ function codedRow({ name, record, definition, schedule }: Known, { service, cloc
         : record === null
           ? 'new'
           : 'active'
-  const calculated = schedule?.kind === 'calendar' ? schedule.next(clock.now()) : null
   const stored = record?.nextAt ?? null
+  const calculated = schedule?.kind === 'calendar' ? nextRunOf(schedule, record, clock.now()) : null
   const isRunning = state === 'active' || state === 'new'
   return {
     name,

@@ -4,7 +4,7 @@ import { seenWorkers } from '../../access/seen-workers.ts'
 import { HttpProblem } from '../../http/wire/http-problem.ts'
 import type { Viewer } from '../access/viewer.ts'
 import type { ViewDeps } from '../deps.ts'
-import type { WorkerRow, WorkerView } from '../shared/view.ts'
+import type { WorkerRow, WorkerView } from '../shared/views/worker.ts'
 
 const mostHeld = 200
 
@@ -16,7 +16,7 @@ export async function workersFor({ snapshots }: ViewDeps, { grant }: Viewer): Pr
 export async function workerView(deps: ViewDeps, viewer: Viewer, owner: string): Promise<WorkerView> {
   const row = (await workersFor(deps, viewer)).find((each) => each.owner === owner)
   if (row === undefined)
-    throw new HttpProblem('not-found', `There is no worker ${JSON.stringify(owner)}: it has ended, or gave no sign of life`)
+    throw new HttpProblem('not-found', `There is no worker ${JSON.stringify(owner)}: it has ended, or sends no heartbeat`)
   const leases = await deps.store.leases({ owners: [owner] })
   const seen = leases.filter(({ job, identity }) => viewer.grant.sees({ job, queue: parseIdentity(identity)?.queue ?? '' }))
   const holds = seen

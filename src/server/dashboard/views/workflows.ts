@@ -5,7 +5,8 @@ import type { Grant } from '../../access/grant.ts'
 import { HttpProblem } from '../../http/wire/http-problem.ts'
 import type { Viewer } from '../access/viewer.ts'
 import type { ViewDeps } from '../deps.ts'
-import type { GraphNode, State, WorkflowPage, WorkflowRow, WorkflowView } from '../shared/view.ts'
+import type { State } from '../shared/views/job.ts'
+import type { GraphNode, WorkflowPage, WorkflowRow, WorkflowView } from '../shared/views/workflow.ts'
 import { walk } from './jobs/walk.ts'
 
 const pageSize = 25
@@ -13,11 +14,7 @@ const mostMembers = 500
 const budget = { rows: 5_000, bytes: 32 * 1024 * 1024, ms: 600 }
 
 /** Workflows are found through their jobs: reads the newest jobs of workflows until it has found enough of them. */
-export async function workflowPage(
-  { store, clock }: ViewDeps,
-  { grant }: Viewer,
-  cursor: string | undefined,
-): Promise<WorkflowPage> {
+export async function workflowPage({ store, clock }: ViewDeps, { grant }: Viewer, cursor?: string): Promise<WorkflowPage> {
   const roots = new Map<string, JobRecord>()
   const { next, searched } = await walk(
     store,

@@ -45,7 +45,7 @@ export function changingJobs({ jobs, service: { creating, execution, queue } }: 
   return {
     changeJob: async ({ params: { id }, body, exchange }) => {
       if (Object.keys(body).length === 0) {
-        throw invalidRequest([{ pointer: '', detail: 'must say at least one of runAt, priority and payload' }])
+        throw invalidRequest([{ pointer: '', detail: 'must contain at least one of runAt, priority and payload' }])
       }
       const found = await find(id)
       const payloadText = memberTexts(exchange.text).get('payload')
@@ -115,7 +115,7 @@ async function change(
 }
 
 function notWaiting(id: string, why: string): HttpProblem {
-  return new HttpProblem('job-not-waiting', `Job ${id} does not wait any more: ${why}`)
+  return new HttpProblem('job-not-waiting', `Job ${id} is no longer waiting: ${why}`)
 }
 
 function rejected(id: string, why: string): HttpProblem {

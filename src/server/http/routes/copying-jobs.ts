@@ -35,7 +35,7 @@ export function copyingJobs({ service: { creating, execution, names } }: HttpDep
       const isSeen = holder !== null && exchange.grant.sees(holder)
       throw new HttpProblem(
         'unique-key-taken',
-        `Nothing was made: ${isSeen ? `job ${receipt.id}` : 'another job'} has its unique key`,
+        `Nothing was created: ${isSeen ? `job ${receipt.id}` : 'another job'} has its unique key`,
       )
     },
   }

@@ -31,7 +31,7 @@ export function deadHandlers({ service: { queue: served } }: HttpDeps): Pick<Han
 function refuseUnsaid(all: boolean | undefined, filter: object): void {
   const isFiltered = Object.keys(filter).length > 0
   if (isFiltered || all === true) return
-  throw invalidRequest([{ pointer: '/all', detail: 'must be true where nothing else says which jobs are meant' }])
+  throw invalidRequest([{ pointer: '/all', detail: 'must be true if no other member selects jobs' }])
 }
 
 /** Continues after the last job seen. A job that has died again in the meantime is newer, so it is not replayed twice. */

@@ -2,10 +2,12 @@ import type { EventStream } from '../../../app/observing/events/event-stream.ts'
 import type { QueueEvent } from '../../../app/observing/events/queue-event.ts'
 import { type Clock, systemClock } from '../../../core/time/clock.ts'
 import { formatInstant } from '../../../core/time/instant.ts'
+import { isInstant } from '../../../envelope/envelope.ts'
 import type { EventDetail } from '../../../execution/event-details.ts'
 import type { Grant } from '../../access/grant.ts'
 import type { HttpDeps } from '../deps.ts'
 import type { Handlers } from '../route.ts'
+import { SeenJobs } from '../seen-jobs.ts'
 import { HttpProblem } from '../wire/http-problem.ts'
 
 /** How often to send something when there are no events, so that the connection is known to be alive. */
@@ -20,7 +22,7 @@ export function eventHandlers({ service, limits }: HttpDeps): Pick<Handlers, 'st
     streamEvents: async ({ query, exchange }) => {
       const { grant, headers, signal } = exchange
       if (open >= limits.maxEventStreams) {
-        const detail = `At most ${limits.maxEventStreams} may follow the events at once`
+        const detail = `At most ${limits.maxEventStreams} readers may follow the events at the same time`
         throw new HttpProblem('too-many-waiting', detail, { headers: { 'retry-after': '5' } })
       }
       const after = headers['last-event-id']
@@ -40,7 +42,9 @@ export function eventHandlers({ service, limits }: HttpDeps): Pick<Handlers, 'st
         open--
         throw thrown
       }
-      return { status: 200, body: undefined, stream: frames(events, () => open--, systemClock) }
+      // What is known of other jobs is forgotten after each event: a stream may stay open for days.
+      const seen = (event: QueueEvent) => new SeenJobs(grant, service.queue.backend.store).ofEvent(event)
+      return { status: 200, body: undefined, stream: frames(events, seen, () => open--, systemClock) }
     },
   }
 }
@@ -68,7 +72,12 @@ function isSeenBy(grant: Grant, event: QueueEvent): boolean {
   return 'job' in event && 'queue' in event && grant.sees(event)
 }
 
-async function* frames(events: EventStream, onEnd: () => void, clock: Clock): AsyncGenerator<string, void> {
+async function* frames(
+  events: EventStream,
+  seen: (event: QueueEvent) => Promise<QueueEvent>,
+  onEnd: () => void,
+  clock: Clock,
+): AsyncGenerator<string, void> {
   try {
     yield `retry: ${comeBackMs}\n\n`
     let next = events.next()
@@ -78,7 +87,7 @@ async function* frames(events: EventStream, onEnd: () => void, clock: Clock): As
       else if (came.done || came.value === undefined) return
       else {
         next = events.next()
-        yield frameOf(came.value)
+        yield frameOf(await seen(came.value))
       }
     }
   } finally {
@@ -107,10 +116,10 @@ function written(event: QueueEvent): object {
 
 function writtenInstants(value: object): object {
   return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [name, isInstant(name, member) ? formatInstant(member) : member]),
+    Object.entries(value).map(([name, member]) => [name, isNamedInstant(name, member) ? formatInstant(member) : member]),
   )
 }
 
-function isInstant(name: string, member: unknown): member is number {
-  return typeof member === 'number' && (name === 'at' || name.endsWith('At'))
+function isNamedInstant(name: string, member: unknown): member is number {
+  return isInstant(member) && (name === 'at' || name.endsWith('At'))
 }

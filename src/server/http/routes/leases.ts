@@ -56,6 +56,6 @@ export function leaseHandlers({ service, waiting }: HttpDeps): Pick<Handlers, Na
 }
 
 function leaseLost(id: string): HttpProblem {
-  const detail = `The lease of job ${id} is no longer held: it ran out, the job was ended, or another worker has it`
+  const detail = `The lease of job ${id} is no longer held: it expired, the job was ended, or another worker has it`
   return new HttpProblem('lease-lost', detail, { code: 'LEASE_LOST' })
 }

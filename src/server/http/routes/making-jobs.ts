@@ -57,6 +57,8 @@ interface Once {
 }
 
 const heldFor = '1d'
+/** The member of a job's meta that says which request it was created by. */
+const onceMember = 'http'
 
 function onceOf({ headers, text }: Exchange): Once | null {
   const key = headers['idempotency-key']
@@ -90,9 +92,9 @@ async function isHeldByOthers({ id, stored }: SendReceipt, grant: Grant, { queue
 async function refuseOtherBody({ id, stored }: SendReceipt, { body }: Once, { queue }: JobService): Promise<void> {
   if (stored) return
   const holder = await queue.backend.store.get(id)
-  const { http } = (holder?.meta ?? {}) as { readonly http?: { readonly body?: unknown } }
+  const { [onceMember]: http } = (holder?.meta ?? {}) as { readonly [onceMember]?: { readonly body?: unknown } }
   if (holder === null || http?.body === body) return
-  throw new HttpProblem('idempotency-key-reused', 'Take another Idempotency-Key for another request')
+  throw new HttpProblem('idempotency-key-reused', 'Use another Idempotency-Key for another request')
 }
 
 type Sealable = Parameters<JobService['creating']['seal']>[0]
@@ -113,8 +115,9 @@ function sealable(given: NewJob, { text, at, pointer }: Place, once: Once | null
     const detail = 'cannot be given together with an Idempotency-Key, which is a unique key of its own'
     throw invalidRequest([{ pointer: `${pointer}/unique`, detail }])
   }
-  if (Object.hasOwn(rest.meta ?? {}, wireMember)) {
-    throw invalidRequest([{ pointer: `${pointer}/meta/${wireMember}`, detail: 'is written by the job server alone' }])
+  for (const member of once === null ? [wireMember] : [wireMember, onceMember]) {
+    if (!Object.hasOwn(rest.meta ?? {}, member)) continue
+    throw invalidRequest([{ pointer: `${pointer}/meta/${member}`, detail: 'is written by the job server alone' }])
   }
   const key = unique === undefined ? {} : { unique }
   const options = { ...rest, ...(once === null ? key : onceOptions(rest.meta, once, at)) } as DispatchOptions
@@ -123,5 +126,5 @@ function sealable(given: NewJob, { text, at, pointer }: Place, once: Once | null
 }
 
 function onceOptions(meta: NewJob['meta'], { key, body }: Once, at: number): DispatchOptions {
-  return { unique: { key: `http:${key}:${at}`, until: heldFor, onConflict: 'ignore' }, meta: { ...meta, http: { body } } }
+  return { unique: { key: `http:${key}:${at}`, until: heldFor, onConflict: 'ignore' }, meta: { ...meta, [onceMember]: { body } } }
 }

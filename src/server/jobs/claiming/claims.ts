@@ -1,5 +1,5 @@
 import type { ServedQueue } from '../../../app/workers/served-queue.ts'
-import { messageOf } from '../../../core/errors.ts'
+import { messageOf, TreadleError } from '../../../core/errors.ts'
 import { type Clock, nextTurn, pauseBeforeRetry, type Timer } from '../../../core/time/clock.ts'
 import { largestClaimOf } from '../../../queue/claiming/largest-claim.ts'
 import type { Lease, LeaseBatch, LeaseRequest, Watch } from '../../../queue/contract/contract.ts'
@@ -7,6 +7,7 @@ import { observedCall } from '../../../telemetry/observed-calls.ts'
 import { PollInterval } from '../../../worker/loop/poll-interval.ts'
 import type { JobNames } from '../job-names.ts'
 import type { ClaimLimits } from './claim-limits.ts'
+import { type JointClaim, jointClaimOf, shareOut } from './joint-claims.ts'
 import { LineNews } from './line-news.ts'
 import { type Demand, lineKey, type Waiter, WaitingLine } from './waiting-line.ts'
 
@@ -65,8 +66,11 @@ export class Claims {
   /** At most `limit` leases. Empty if nothing was available in time, or a signal was aborted. */
   async take({ limit, waitMs, signals, ...demand }: ClaimRequest): Promise<readonly Lease[]> {
     if (this.#stopping.signal.aborted || signals.some(({ aborted }) => aborted)) return []
+    const { keys, registry } = this.#deps.queue
     // Without its key every job would be rejected as forged.
-    this.#deps.queue.keys?.ready()
+    keys?.ready()
+    // With definitions that contradict each other no claim can succeed, however long it is tried.
+    registry.definitions()
     const line = this.#lineOf(demand)
     return new Promise((resolve) => {
       const end = () => {
@@ -129,9 +133,10 @@ export class Claims {
         if (this.#isStale && this.#isAnyWaiting()) await this.#refresh()
         const line = this.#nextLine()
         if (line === undefined) break
-        hasFound = (await this.#serve(line)) || hasFound
+        const joint = this.#news?.hasFewReady === true ? jointClaimOf(line, this.#lines.values()) : null
+        hasFound = (await (joint === null ? this.#serve(line) : this.#serveTogether(joint))) || hasFound
       } catch (thrown) {
-        this.#deps.queue.settings.logger.error(`Jobs could not be claimed: ${messageOf(thrown)}`)
+        this.#complain(thrown)
         this.#isStale = true
         await pauseBeforeRetry(this.#clock, pauseAfterFailureMs, this.#stopping.signal)
       }
@@ -148,10 +153,11 @@ export class Claims {
 
   /** The hopeful line whose first waiter arrived first. */
   #nextLine(): WaitingLine | undefined {
+    const now = this.#clock.now()
     let first: WaitingLine | undefined
     for (const [key, line] of this.#lines) {
       if (line.isEmpty) this.#lines.delete(key)
-      else if (line.isHopeful && (first === undefined || line.head < first.head)) first = line
+      else if (line.isHopeful && line.refusedUntil <= now && (first === undefined || line.head < first.head)) first = line
     }
     return first
   }
@@ -166,7 +172,7 @@ export class Claims {
     const isNothing = request.jobs.length === 0 && request.others == null
     try {
       const { leases, nextAt } = isNothing ? nothing : await this.#lease(request)
-      this.#unwanted = line.serve(this.#serveEarlier(line, leases))
+      this.#unwanted = shareOut(leases, line.demand, this.#lines)
       await this.#putBackUnwanted()
       line.nextAt = nextAt
       const mayBeMore = leases.length > 0 && nextAt !== null && nextAt <= this.#clock.now()
@@ -175,26 +181,41 @@ export class Claims {
       return leases.length > 0
     } catch (thrown) {
       line.isHopeful = true
-      throw thrown
+      // The database answers, but refuses this claim. It must not keep the other lines from theirs.
+      if (!(thrown instanceof TreadleError && thrown.code === 'DATABASE_FAILED')) throw thrown
+      this.#complain(thrown)
+      line.refusedUntil = this.#clock.now() + pauseAfterFailureMs
+      return false
     }
   }
 
-  /**
-   * Jobs may arrive between the claims for two lines. They go to whoever came first, even if there was nothing for that line a
-   * moment ago. Returns the leases that nobody earlier waits for.
-   */
-  #serveEarlier(claimed: WaitingLine, leases: readonly Lease[]): readonly Lease[] {
-    const isFor = (line: WaitingLine) => (lease: Lease) => line.admits(lease, claimed.demand)
-    let rest = leases
-    while (rest.length > 0) {
-      let first = claimed
-      for (const line of this.#lines.values()) if (line.head < first.head && rest.some(isFor(line))) first = line
-      if (first === claimed) break
-      const share = rest.filter(isFor(first)).slice(0, first.firstWants)
-      first.serve(share)
-      rest = rest.filter((lease) => !share.includes(lease))
+  /** The same for several lines at once. */
+  async #serveTogether({ lines, keys, wanted }: JointClaim): Promise<boolean> {
+    const { queue, limits } = this.#deps
+    const [first] = lines
+    const limit = Math.min(wanted, largestClaimOf(queue.backend))
+    const place = this.#places
+    for (const line of lines) line.isHopeful = false
+    let mayBeMore = true
+    try {
+      const request = { ...this.#request(first.demand, limit), jobs: limits.ofDefinedOnce(keys), others: keys }
+      const { leases, nextAt } = await this.#lease(request)
+      const unwanted = shareOut(leases, first.demand, this.#lines)
+      this.#unwanted = unwanted
+      await this.#putBackUnwanted()
+      for (const line of lines) line.nextAt = nextAt
+      const isDue = nextAt !== null && nextAt <= this.#clock.now()
+      const hasServed = unwanted.length < leases.length
+      mayBeMore = hasServed && (leases.length >= limit || unwanted.length > 0 || isDue)
+      if (!mayBeMore) for (const line of lines) line.disappoint(place)
+      return leases.length > 0
+    } finally {
+      if (mayBeMore) for (const line of lines) line.isHopeful = true
     }
-    return rest
+  }
+
+  #complain(thrown: unknown): void {
+    this.#deps.queue.settings.logger.error(`Jobs could not be claimed: ${messageOf(thrown)}`)
   }
 
   #lease(request: LeaseRequest): Promise<LeaseBatch> {
@@ -273,7 +294,10 @@ export class Claims {
     if (this.#lines.size === 0 || this.#stopping.signal.aborted) return
     const now = this.#clock.now()
     let ms = this.#looks.pauseMs(hasFound)
-    for (const { nextAt } of this.#lines.values()) if (nextAt !== null) ms = Math.min(ms, Math.max(1, nextAt - now))
+    for (const { nextAt, refusedUntil } of this.#lines.values()) {
+      if (nextAt !== null) ms = Math.min(ms, Math.max(1, nextAt - now))
+      if (refusedUntil > now) ms = Math.min(ms, refusedUntil - now)
+    }
     this.#timer = this.#clock.timer(ms, () => {
       this.#isStale = true
       const at = this.#clock.now()

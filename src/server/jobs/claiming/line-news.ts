@@ -3,6 +3,8 @@ import type { WaitingLine } from './waiting-line.ts'
 
 /** Up to this many lines are each served by their own claim, which costs no more than checking first. */
 const fewLines = 8
+/** SQL engines look through up to 10,000 ready jobs, the others through all. */
+const fewReady = 5_000
 /** How often to check anyway if there was no notification and no count has changed. */
 const askAgainMs = 30_000
 
@@ -17,6 +19,8 @@ export class LineNews {
   #isWoken = false
   #counted = ''
   #askAgainAt = 0
+  /** Number of jobs that were ready at the last check; null before the first one. */
+  #ready: number | null = null
 
   constructor(backend: WholeBackend, patterns: PatternClaims, maxRescues: number) {
     this.#backend = backend
@@ -27,6 +31,14 @@ export class LineNews {
   /** Something may have become ready. */
   woken(): void {
     this.#isWoken = true
+  }
+
+  /**
+   * Whether a claim that looks through the first ready jobs finds every job that is ready. Only then may one claim stand for
+   * several lines: it cannot look up what each of them waits for.
+   */
+  get hasFewReady(): boolean {
+    return this.#ready !== null && this.#ready <= fewReady
   }
 
   async notify(lines: readonly WaitingLine[], now: number): Promise<void> {
@@ -58,6 +70,7 @@ export class LineNews {
     const isWoken = this.#isWoken
     this.#isWoken = false
     const counts = await this.#backend.store.counts({ isSum: true })
+    this.#ready = counts.reduce((sum, each) => sum + each.counts.ready, 0)
     const counted = JSON.stringify(counts.map((each) => each.counts))
     const isSame = counted === this.#counted && now < this.#askAgainAt
     this.#counted = counted

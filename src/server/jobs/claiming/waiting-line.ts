@@ -28,17 +28,22 @@ export class WaitingLine {
   readonly demand: Demand
   /** What it waits for, independent of who waits. */
   readonly choice: string
+  /** Equal for lines that one claim can serve although they are for different jobs; null if this one needs a claim of its own. */
+  readonly terms: string | null
   readonly #waiters = new Set<Waiter>()
   readonly #isWanted: (name: string) => boolean
   #last = 0
   /** Whether there may be jobs for it. */
   isHopeful = true
+  /** Not claimed for before this time: the database has refused its claim. */
+  refusedUntil = 0
   /** When the next job may become available, as far as is known. */
   nextAt: number | null = null
 
   constructor(demand: Demand) {
     this.demand = demand
     this.choice = choiceKey(demand)
+    this.terms = termsOf(demand)
     const { names, keys } = demand
     this.#isWanted = names === null ? keyTest(keys) : (name) => names.includes(name)
   }
@@ -134,4 +139,10 @@ export function lineKey({ leaseMs, owner, ...choice }: Demand): string {
 /** If there is nothing for one line, there is nothing for the others with the same key. */
 export function choiceKey({ pattern, queues, priority }: Pick<Demand, 'pattern' | 'queues' | 'priority'>): string {
   return JSON.stringify([pattern, queues, priority])
+}
+
+/** Everything but the names and patterns; null if those cannot be combined with others. */
+function termsOf({ keys: [test, ...others], queues, priority, leaseMs, owner }: Demand): string | null {
+  if (test === undefined || others.length > 0) return null
+  return JSON.stringify([test.mark, test.marked, queues, priority, leaseMs, owner])
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Bench } from '../bench.ts'
-import { unlimited } from '../bench.ts'
+import { times, unlimited } from '../bench.ts'
 import type { Group } from '../suite.ts'
 
 /** Ends one job per second as dead, and returns their ids. */
@@ -59,6 +59,28 @@ export const removing: Group = {
       assert.equal(await bench.store.remove({ state: 'dead', ids: [ids[3] as string, 'nothing'], limit: 100 }), 1)
       assert.equal(await bench.store.remove({ state: 'dead', ids: [], limit: 100 }), 0)
       assert.deepEqual(await kept(bench, ids), [false, false, true, false])
+    },
+    'the few jobs of a name among many are removed in the order in which they ended': async (bench) => {
+      const [last, first] = await bench.send({ job: 'a', queue: 'x' }, { job: 'a', queue: 'y' })
+      await bench.send(...times(60, () => ({ job: 'b' })))
+      const leases = await bench.claim({ limit: 100, jobs: unlimited('a', 'b') })
+      const ended = (id: string | undefined) =>
+        leases.filter((lease) => lease.envelope.id === id).map((lease) => bench.dead(lease))
+      await bench.settle(
+        ...leases.filter(({ envelope }) => envelope.job === 'b').map((lease) => bench.dead(lease)),
+        ...ended(first),
+      )
+      await bench.clock.advance(1_000)
+      await bench.settle(...ended(last))
+      const remove = (limit: number, finishedBefore = bench.clock.now() + 1) =>
+        bench.store.remove({ state: 'dead', job: 'a', finishedBefore, limit })
+      assert.equal(await remove(9, bench.clock.now() - 1_000), 0)
+      assert.equal(await remove(1), 1)
+      assert.deepEqual(await kept(bench, [last, first] as string[]), [true, false])
+      assert.equal(await remove(9, bench.clock.now()), 0)
+      assert.equal(await remove(9), 1)
+      assert.equal(await remove(9), 0)
+      assert.equal((await bench.store.counts({ isSum: true }))[0]?.counts.dead, 60)
     },
     'jobs can be excluded from a removal by name': async (bench) => {
       const ids = await deadJobs(bench, [{ job: 'a' }, {}, { job: 'a' }])

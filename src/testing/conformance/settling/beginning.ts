@@ -68,7 +68,7 @@ export const beginningRecorded: Group = {
       await bench.backend.reap(3)
       const { state, reason, errors, finishedAt } = await bench.record(id)
       assert.deepEqual([state, reason, errors.length, finishedAt], ['dead', 'interrupted', 1, bench.clock.now()])
-      assert.match(errors[0]?.message ?? '', /worker-9 died or hung.*must not be begun twice/)
+      assert.match(errors[0]?.message ?? '', /worker-9 died or hung.*must not start twice/)
       assert.equal((await bench.store.counts())[0]?.counts.dead, 1)
     },
     'it was asked to stop, and so it is cancelled': async (bench) => {

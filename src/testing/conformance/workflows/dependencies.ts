@@ -36,6 +36,16 @@ export const dependencies: Group = {
       await succeed(bench, b)
       await assertStates(bench, { [c]: 'ready' })
     },
+    'a job does not wait for another one in whose place it stands itself': async (bench) => {
+      const [one, other] = times(2, () => bench.newId()) as [string, string]
+      const waiter = bench.envelope({ id: one, uniqueKey: 'same', links: waitsFor([other]) })
+      const receipts = await bench.backend.send([waiter, bench.envelope({ id: other, uniqueKey: 'same' })])
+      assert.deepEqual(
+        receipts.map(({ id }) => id),
+        [one, one],
+      )
+      await assertStates(bench, { [one]: 'ready' })
+    },
     'a job that has already succeeded is not waited for': async (bench) => {
       const first = await bench.sendOne()
       await succeed(bench, first, '{"n":1}')

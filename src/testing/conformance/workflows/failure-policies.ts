@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { encryptText, passingKey } from '../../../envelope/encryption.ts'
 import type { FailurePolicy } from '../../../envelope/envelope.ts'
 import type { JobState } from '../../../queue/contract/job-state.ts'
 import { treeCounts } from '../../../queue/contract/queue-counts.ts'
@@ -99,6 +100,18 @@ export const failurePolicies: Group = {
       const skipped = await bench.record(third)
       assert.deepEqual([skipped.state, skipped.errors], ['skipped', []])
       assert.match(skipped.reason ?? '', new RegExp(`"work" \\(${first}\\).*dead: it broke`))
+    },
+    'does not quote an encrypted error, which nobody could read there': async (bench) => {
+      const message = encryptText('a secret'.repeat(100), 'error', 'k1', passingKey())
+      const first = await bench.sendOne()
+      const second = await sendWaiting(bench, [first])
+      const third = await sendWaiting(bench, [second])
+      await endJob(bench, first, (lease) => ({ ...bench.dead(lease), error: { ...bench.error(lease.attempt), message } }))
+      const told = (await bench.record(second)).errors.at(-1)?.message ?? ''
+      assert.equal(told, `The job "work" (${first}) that it waited for is dead, and its error is encrypted`)
+      assert.ok((await bench.record(third)).errors.at(-1)?.message.endsWith(told))
+      const late = await sendWaiting(bench, [first], 'skip')
+      assert.equal((await bench.record(late)).reason, told)
     },
     'applies to a job that does not exist: it counts as failed': async (bench) => {
       const nowhere = bench.newId()

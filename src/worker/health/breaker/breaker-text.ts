@@ -1,4 +1,4 @@
-import { messageOf } from '../../../core/errors.ts'
+import { clauseOf } from '../../../core/repeated-errors.ts'
 import { formatDuration } from '../../../core/time/duration.ts'
 import type { BreakerChange, BreakerConfig } from './breaker.ts'
 
@@ -7,7 +7,7 @@ export function breakerText({ state, failures, error }: BreakerChange, config: B
   switch (state) {
     case 'open': {
       const pause = formatDuration(config.cooldownMs)
-      return `the queue failed ${failures} times in a row, the last time with: ${messageOf(error)}. No job is claimed for ${pause}; what runs goes on`
+      return `the queue failed ${failures} times in a row, the last time with: ${clauseOf(error)}. No job is claimed for ${pause}; running jobs continue`
     }
     case 'half-open':
       return undefined

@@ -2,12 +2,12 @@ import { hasComputed, type Stall } from './stall-watch.ts'
 
 const mostNames = 10
 const remedy =
-  "While a handler computes without a pause, nothing else in this process goes on. Run it in a thread: .isolate('thread')"
+  "While a handler computes without a pause, nothing else in this process runs. Run it in a thread: .isolate('thread')"
 
 /** The log message for a stall: how long it took, what caused it if known, and what to do. */
 export function stallText(stall: Stall): string {
   const { stalledMs, suspects } = stall
-  const stood = `the event loop stood still for ${Math.round(stalledMs)} ms`
+  const stood = `the event loop was blocked for ${Math.round(stalledMs)} ms`
   if (!hasComputed(stall)) return heldUpText(stood, stall)
   const [only] = suspects
   if (suspects.length === 1 && only !== undefined)

@@ -41,6 +41,18 @@ describe('CreateJob', () => {
     expect(await data(5)).toBe('{"a":9007199254740993,"retryAfterCount":1}')
   })
 
+  test('of a unique name finds its oldest job, however many others of that name were made since', async () => {
+    const { ask, clock } = await served()
+    const make = async (headers: object) => (await ask('CreateJob', { name: 'a', ...headers })).json.jobID
+    expect(await make({ unique: true, data: { n: 1 }, firstRun: '2026-01-02' })).toBe(1)
+    expect([await make({}), await make({})]).toEqual([2, 3])
+    await clock.advance(1_000)
+    expect(await make({ data: { n: 2 } })).toBe(4)
+    expect(await make({ unique: true, data: { n: 1 } })).toBe(1)
+    expect(await make({ unique: true, data: { m: 5 } })).toBe(1)
+    expect((await ask('QueryJob', { jobID: 1 })).json.data).toEqual({ n: 1, m: 5 })
+  })
+
   test.each([
     [{}, '402 Missing name'],
     [{ name: '' }, '402 Missing name'],
@@ -192,6 +204,15 @@ describe('a unique job', () => {
   })
 })
 
+test('a parent with a number that no job can have does not exist', async () => {
+  const { status, backend } = await served()
+  const numbers = backend.store.numbers!
+  const find = numbers.find.bind(numbers)
+  numbers.find = (asked) => (asked.every(Number.isSafeInteger) ? find(asked) : Promise.reject(new Error('integer out of range')))
+  for (const parentJobID of ['9223372036854775807', '9'.repeat(40)])
+    expect(await status('CreateJob', { name: 'a', parentJobID })).toBe('404 parentJobID does not exist')
+})
+
 describe('CreateJobs', () => {
   test('makes all of them, in their order', async () => {
     const { ask } = await served()
@@ -221,5 +242,55 @@ describe('CreateJobs', () => {
     const { ask } = await served()
     expect((await ask('CreateJobs', headers)).status).toBe(status)
     expect((await ask('GetJob', { name: '*' })).status).toBe('404 No job found')
+  })
+
+  test('changes no existing job if another job of the list is refused', async () => {
+    const { ask } = await served()
+    await ask('CreateJob', { name: 'a', unique: 'true', data: { a: 1 }, repeat: 'DAILY' })
+    const list = (data: unknown) =>
+      ask('CreateJobs', {
+        jobs: [
+          { name: 'a', unique: 'true', data: { a: 2 } },
+          { name: 'b', data },
+        ],
+      })
+    expect((await list(5)).status).toBe('402 Data is not a valid JSON Object')
+    expect((await ask('QueryJob', { jobID: 1 })).json).toMatchObject({ data: { a: 1 }, repeat: 'DAILY' })
+    expect((await list({})).json.jobIDs[0]).toBe(1)
+    expect((await ask('QueryJob', { jobID: 1 })).json).toMatchObject({ data: { a: 2 }, repeat: '' })
+  })
+
+  test('compares an existing unique job that the list has twice with its data after the first time', async () => {
+    const { ask } = await served()
+    await ask('CreateJob', { name: 'a', unique: 'true', data: { a: 1 } })
+    const list = (...data: readonly unknown[]) =>
+      ask('CreateJobs', { jobs: data.map((each) => ({ name: 'a', unique: 'true', data: each })) })
+    expect((await list({ a: 2 }, { a: 1 })).json.jobIDs).toEqual([1, 1])
+    expect((await ask('QueryJob', { jobID: 1 })).json.data).toEqual({ a: 1 })
+    // Only a job that is changed has its repeat checked.
+    const jobs = [
+      { name: 'a', unique: 'true', data: { a: 2 } },
+      { name: 'a', unique: 'true', data: { a: 1 }, repeat: 'NEVER EVER' },
+    ]
+    expect((await ask('CreateJobs', { jobs })).status).toBe('402 Malformed repeat')
+    expect((await ask('QueryJob', { jobID: 1 })).json.data).toEqual({ a: 1 })
+  })
+
+  test('treats a unique job that the list has twice as two requests would', async () => {
+    const { ask } = await served()
+    const job = { name: 'a', unique: 'true' }
+    const jobs = [
+      { ...job, data: { a: 1, b: 1 }, repeat: 'DAILY' },
+      { ...job, data: { b: null, c: 2 } },
+    ]
+    const { jobIDs } = (await ask('CreateJobs', { jobs })).json
+    expect(jobIDs[1]).toBe(jobIDs[0])
+    expect((await ask('QueryJob', { jobID: jobIDs[0] })).json).toMatchObject({ data: { a: 1, c: 2 }, repeat: '' })
+    const kept = [
+      { ...job, name: 'b', data: { a: 1 } },
+      { ...job, name: 'b', data: { a: 2 }, overwrite: 'false' },
+    ]
+    const [jobID] = (await ask('CreateJobs', { jobs: kept })).json.jobIDs
+    expect((await ask('QueryJob', { jobID })).json.data).toEqual({ a: 1 })
   })
 })

@@ -276,6 +276,21 @@ describe('a job for tests', () => {
     expect((await ask('FinishJob', { jobID: 1 })).status).toBe('200 OK')
     expect((await ask('QueryJob', { jobID: 1 })).status).toBe('404 No job with this jobID')
   })
+
+  test('may be retried in any state, and waits then', async () => {
+    const failed = await running({ mockRequest: true })
+    await failed.ask('FailJob', { jobID: 1 })
+    expect((await failed.ask('RetryJob', { jobID: 1, delay: 60 })).status).toBe('200 OK')
+    const nextRun = '2026-01-01 00:01:00'
+    expect((await failed.ask('QueryJob', { jobID: 1 })).json).toMatchObject({ state: 'QUEUED', nextRun })
+
+    const parent = await running({ mockRequest: true })
+    await parent.ask('CreateJob', { name: 'child', parentJobID: 1 })
+    await parent.ask('FinishJob', { jobID: 1 })
+    expect((await parent.ask('QueryJob', { jobID: 1 })).json.state).toBe('PAUSED')
+    await parent.ask('RetryJob', { jobID: 1 })
+    expect((await parent.ask('QueryJob', { jobID: 1 })).json.state).toBe('QUEUED')
+  })
 })
 
 describe('what a job is left with', () => {

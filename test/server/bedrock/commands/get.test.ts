@@ -245,7 +245,9 @@ describe('waiting', () => {
 
   test('2,000 connections wait for 2,000 jobs, and each gets exactly one', async () => {
     const { client, ask } = await served()
-    const workers = await Promise.all(Array.from({ length: 2_000 }, () => client()))
+    const workers: Client[] = []
+    // What has connected and is not accepted yet has to fit into the queue of the system, which otherwise resets some of them.
+    while (workers.length < 2_000) workers.push(...(await Promise.all(Array.from({ length: 200 }, () => client()))))
     await Promise.all(workers.map((worker) => worker.wait('a')))
     const jobs = Array.from({ length: 1_000 }, () => ({ name: 'a' }))
     await ask('CreateJobs', { jobs })
@@ -254,7 +256,7 @@ describe('waiting', () => {
     const numbers = replies.map((reply) => Number(/"jobID":(\d+)/.exec(reply)?.[1]))
     expect(new Set(numbers).size).toBe(2_000)
     expect(Math.max(...numbers)).toBe(2_000)
-  }, 60_000)
+  })
 })
 
 describe('a job whose meta somebody has filled with garbage', () => {

@@ -26,6 +26,107 @@ async function childIsDone({ ask }: Served): Promise<void> {
 }
 
 describe('a child that is held back', () => {
+  test('is released at once if it is created while its parent begins to wait for another one', async () => {
+    const server = await family()
+    const { ask, backend } = server
+    const { store } = backend
+    const other = await server.client()
+    const links = store.links.bind(store)
+    store.links = async (id) => {
+      store.links = links
+      const found = await links(id)
+      await other.ask('CreateJob', { name: 'child', parentJobID: 1 })
+      return found
+    }
+    expect((await ask('FinishJob', { jobID: 1 })).status).toBe('200 OK')
+    expect([...(await states(server)), await stateOf(server, 3)]).toEqual(['PAUSED', 'QUEUED', 'QUEUED'])
+  })
+
+  test('is released at once if its parent begins to wait before it is stored', async () => {
+    const server = await family()
+    const { ask, backend } = server
+    const other = await server.client()
+    const send = backend.send.bind(backend)
+    backend.send = async (...given) => {
+      backend.send = send
+      expect((await other.ask('FinishJob', { jobID: 1 })).status).toBe('200 OK')
+      return send(...given)
+    }
+    expect((await ask('CreateJob', { name: 'child', parentJobID: 1 })).status).toBe('200 OK')
+    expect([...(await states(server)), await stateOf(server, 3)]).toEqual(['PAUSED', 'QUEUED', 'QUEUED'])
+  })
+
+  test('is released at once if it is changed while its parent begins to wait', async () => {
+    const server = await family()
+    const { ask, backend } = server
+    const { store } = backend
+    const other = await server.client()
+    const [child] = await store.numbers!.find([2])
+    const amend = store.amend.bind(store)
+    store.amend = async (changes) => {
+      if (changes.some(({ id }) => id === child)) {
+        store.amend = amend
+        await other.ask('UpdateJob', { jobID: 2, data: { step: 1 } })
+      }
+      return amend(changes)
+    }
+    expect((await ask('FinishJob', { jobID: 1 })).status).toBe('200 OK')
+    expect(await states(server)).toEqual(['PAUSED', 'QUEUED'])
+    expect((await ask('QueryJob', { jobID: 2 })).json.data).toEqual({ step: 1 })
+  })
+
+  test('is held back if its parent has stopped waiting before it is stored', async () => {
+    const server = await family()
+    const { ask, backend } = server
+    await ask('FinishJob', { jobID: 1 })
+    await ask('GetJob', { name: 'child' })
+    const other = await server.client()
+    const send = backend.send.bind(backend)
+    backend.send = async (...given) => {
+      backend.send = send
+      await other.ask('FinishJob', { jobID: 2, data: { part: 1 } })
+      expect((await other.ask('GetJob', { name: 'parent' })).json).toMatchObject({ finishedChildJobs: [{ jobID: 2 }] })
+      return send(...given)
+    }
+    expect((await ask('CreateJob', { name: 'child', parentJobID: 1 })).status).toBe('200 OK')
+    expect([await stateOf(server, 1), await stateOf(server, 3)]).toEqual(['RUNNING', 'PAUSED'])
+    expect((await ask('FinishJob', { jobID: 1 })).status).toBe('200 OK')
+    expect((await ask('GetJob', { name: 'child' })).json.jobID).toBe(3)
+    await ask('FinishJob', { jobID: 3 })
+    expect((await ask('GetJob', { name: 'parent' })).json).toMatchObject({ finishedChildJobs: [{ jobID: 3 }] })
+  })
+
+  test('is released at once if it was stored by a try whose reply was lost', async () => {
+    const server = await family()
+    const { ask, backend } = server
+    const other = await server.client()
+    const send = backend.send.bind(backend)
+    backend.send = async (...given) => {
+      backend.send = send
+      await other.ask('FinishJob', { jobID: 1 })
+      await send(...given)
+      return send(...given)
+    }
+    expect((await ask('CreateJob', { name: 'child', parentJobID: 1 })).json.jobID).toBe(3)
+    expect([...(await states(server)), await stateOf(server, 3)]).toEqual(['PAUSED', 'QUEUED', 'QUEUED'])
+  })
+
+  test('is released at once if it is created while its running parent is deleted', async () => {
+    const server = await served()
+    const { ask, backend } = server
+    await ask('CreateJob', { name: 'parent', retryAfter: '+1 HOUR' })
+    await ask('GetJob', { name: 'parent' })
+    const other = await server.client()
+    const settle = backend.settle.bind(backend)
+    backend.settle = async (settlements) => {
+      backend.settle = settle
+      await other.ask('CreateJob', { name: 'child', parentJobID: 1 })
+      return settle(settlements)
+    }
+    expect((await ask('DeleteJob', { jobID: 1 })).status).toBe('200 OK')
+    expect(await states(server)).toEqual(['gone', 'QUEUED'])
+  })
+
   test('is released when the handler of its parent returns in a TypeScript worker', async () => {
     const server = await served()
     const { jobs, ask, clock } = server
@@ -48,6 +149,16 @@ describe('a child that is held back', () => {
     await until(async () => (await stateOf(server, 2)) === 'QUEUED')
     await childIsDone(server)
     expect(await stateOf(server, 1)).toBe('gone')
+  })
+
+  test('is released at once when its parent is deleted while it runs', async () => {
+    const server = await served()
+    const { ask } = server
+    await ask('CreateJob', { name: 'parent', retryAfter: '+1 HOUR' })
+    await ask('GetJob', { name: 'parent' })
+    await ask('CreateJob', { name: 'child', parentJobID: 1 })
+    expect((await ask('DeleteJob', { jobID: 1 })).status).toBe('200 OK')
+    expect(await states(server)).toEqual(['gone', 'QUEUED'])
   })
 
   test('is told to a handler of a TypeScript worker that asks for its children, and so is run again', async () => {

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import type { BulkAction, BulkPreview, BulkView } from '../../shared/view.ts'
+import type { BulkAction, BulkPreview, BulkView } from '../../shared/views/bulk.ts'
 import { change, read } from '../calls.ts'
 import { count, exact, jobsText, visible } from '../format.ts'
 import { ask, say } from './messages.tsx'
@@ -8,10 +8,10 @@ import { JobLink, Progress, State, stateOf, Text } from './parts.tsx'
 
 const words: Readonly<Record<BulkAction, { readonly verb: string; readonly done: string; readonly note: string }>> = {
   retry: { verb: 'Retry', done: 'put back', note: 'They go back to the queue with all their attempts.' },
-  cancel: { verb: 'Cancel', done: 'cancelled', note: 'Those that wait end at once; those that run are asked to stop.' },
+  cancel: { verb: 'Cancel', done: 'cancelled', note: 'Waiting jobs end at once; running jobs are asked to stop.' },
   delete: { verb: 'Delete', done: 'deleted', note: 'This cannot be undone.' },
-  'run-now': { verb: 'Run now', done: 'made due', note: 'Those that wait for their time do not wait any longer.' },
-  reschedule: { verb: 'Reschedule', done: 'moved', note: 'Only jobs that wait can be moved.' },
+  'run-now': { verb: 'Run now', done: 'made due', note: 'Scheduled jobs become due at once.' },
+  reschedule: { verb: 'Reschedule', done: 'rescheduled', note: 'Only waiting jobs can be rescheduled.' },
 }
 
 /** Above this number of jobs, the user must type the number to confirm. */
@@ -20,7 +20,7 @@ const many = 1_000
 /** The selected jobs, or all jobs that match a filter. */
 export type Chosen =
   | { readonly ids: readonly string[] }
-  | { readonly filter: string; readonly errorKey?: string; readonly count?: number }
+  | { readonly filter: string; readonly errorKey?: string; readonly count?: number; readonly isEstimate?: boolean }
 
 export const running = signal<readonly BulkView[]>([])
 
@@ -29,10 +29,11 @@ export async function bulk(action: BulkAction, chosen: Chosen, onDone: () => voi
   const preview = 'ids' in chosen ? null : await read2(chosen.filter)
   if (preview === undefined) return
   const amount = 'ids' in chosen ? chosen.ids.length : (chosen.count ?? preview?.count ?? 0)
-  const isExact = 'ids' in chosen || chosen.count !== undefined || preview?.exact === true
+  const isEstimate = 'isEstimate' in chosen && chosen.isEstimate === true
+  const isExact = isEstimate || 'ids' in chosen || chosen.count !== undefined || preview?.exact === true
   if (amount === 0) return say('No job matches any more.', 'refused')
   const { verb, note } = words[action]
-  const what = `${exact(amount)}${isExact ? '' : '+'} ${amount === 1 ? 'job' : 'jobs'}`
+  const what = `${isEstimate ? 'about ' : ''}${exact(amount)}${isExact ? '' : '+'} ${amount === 1 ? 'job' : 'jobs'}`
   ask({
     title: `${verb} ${what}?`,
     text: <Question note={note} chosen={chosen} preview={preview} />,
@@ -42,7 +43,7 @@ export async function bulk(action: BulkAction, chosen: Chosen, onDone: () => voi
     ...(action === 'reschedule' && { field: { label: 'Not before', type: 'datetime-local', value: localNow() } }),
     onAnswer: (field) => {
       const runAt = action === 'reschedule' ? { runAt: new Date(field).toISOString() } : {}
-      const { count: _, ...which } = chosen as { readonly count?: number }
+      const { count: _, isEstimate: __, ...which } = chosen as { readonly count?: number; readonly isEstimate?: boolean }
       void start({ action, ...which, expected: amount, ...runAt }, onDone)
     },
   })

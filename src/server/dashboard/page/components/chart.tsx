@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
-import type { SeriesPoint, SeriesView } from '../../shared/view.ts'
-import { clock, count, date, duration } from '../format.ts'
+import type { SeriesPoint, SeriesView } from '../../shared/views/series.ts'
+import { clock, count, date, duration, exact } from '../format.ts'
 
 interface Line {
   readonly name: string
@@ -142,7 +142,7 @@ export function TimesChart({ series, what }: { readonly series: SeriesView; read
           <g key={value} class="grid">
             <line x1={left} x2={width} y1={y(value)} y2={y(value)} />
             <text x={left - 6} y={y(value) + 4} text-anchor="end">
-              {duration(value)}
+              {gridDuration(value)}
             </text>
           </g>
         ))}
@@ -174,6 +174,11 @@ export function TimesChart({ series, what }: { readonly series: SeriesView; read
       </figcaption>
     </figure>
   )
+}
+
+/** A power of ten, in one unit: 100 s and not 1 m 40 s. */
+function gridDuration(ms: number): string {
+  return ms < 1_000 ? duration(ms) : `${exact(ms / 1_000)} s`
 }
 
 /** Joins neighbouring points; an isolated point becomes a short stroke. */

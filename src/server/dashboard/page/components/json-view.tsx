@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { type JsonNode, readJson, writeTree } from '../../shared/json-tree.ts'
-import type { ShownText } from '../../shared/view.ts'
+import type { ShownText } from '../../shared/views/job.ts'
 import { base } from '../address.ts'
 import { bytes, visible } from '../format.ts'
 import { Icon } from './icons.tsx'
@@ -58,7 +58,7 @@ export function TextCard({
       <Copy text={shown.text} label={`Copy ${title.toLowerCase()}`} />
       {shown.cut && (
         <a href={`${base}/-/text?id=${encodeURIComponent(jobId)}&part=${part}`} download>
-          all of it
+          download
         </a>
       )}
     </span>
@@ -80,12 +80,19 @@ export function TextCard({
 }
 
 function Node({ node, depth, name }: { readonly node: JsonNode; readonly depth: number; readonly name?: string }) {
-  const label = name === undefined ? null : <span class="json-name">{visible(name)}: </span>
+  const label =
+    name === undefined ? null : (
+      <span class="json-name">
+        <bdi>{visible(name)}</bdi>:{' '}
+      </span>
+    )
   if (node.kind === 'text')
     return (
       <div class="json-line">
         {label}
-        <span class="json-text">"{visible(node.text)}"</span>
+        <span class="json-text">
+          "<bdi>{visible(node.text)}</bdi>"
+        </span>
       </div>
     )
   if (node.kind === 'literal')

@@ -1,4 +1,4 @@
-import type { LogLineView, LogView } from '../../shared/view.ts'
+import type { LogLineView, LogView } from '../../shared/views/job.ts'
 import { count, iso, precise, visible } from '../format.ts'
 import { Card } from './parts.tsx'
 

@@ -2,6 +2,7 @@ import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { Icon } from './icons.tsx'
+import { Linked } from './parts.tsx'
 
 interface Message {
   readonly id: number
@@ -32,7 +33,7 @@ export async function attempt<Answer>(
     say(typeof done === 'function' ? done(answer) : done)
     return answer
   } catch (refused) {
-    say((refused as Error).message, 'refused')
+    say(<Linked>{(refused as Error).message}</Linked>, 'refused')
     return undefined
   }
 }

@@ -1,9 +1,10 @@
 import { signal, useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { quoted } from '../../shared/filter.ts'
-import type { JobRow, ProblemView, Searched } from '../../shared/view.ts'
+import type { JobRow, Searched } from '../../shared/views/job.ts'
+import type { ProblemView } from '../../shared/views/viewer.ts'
 import { to, toJobs } from '../address.ts'
-import { ago, ahead, date, exact, iso, precise, shortId, visible } from '../format.ts'
+import { ago, ahead, away, date, exact, iso, precise, shortId, visible } from '../format.ts'
 import type { Live } from '../live.ts'
 import { Icon, type IconName } from './icons.tsx'
 
@@ -71,6 +72,15 @@ export function Ahead({ at }: { readonly at: number | null }) {
   )
 }
 
+export function Away({ at }: { readonly at: number }) {
+  void tick.value
+  return (
+    <time dateTime={iso(at)} title={`${date(at)} (${iso(at)})`}>
+      {away(at)}
+    </time>
+  )
+}
+
 export function Instant({ at }: { readonly at: number | null }) {
   return at === null ? (
     <span class="muted">–</span>
@@ -91,9 +101,23 @@ export function Precise({ at }: { readonly at: number | null }) {
   )
 }
 
+/** Long texts may be cut off where there is little room; pointing at them shows the rest. */
+const shortText = 24
+const longestTitle = 1_000
+
 /** Text from jobs, with all deceptive characters made visible. */
 export function Text({ children }: { readonly children: string }) {
-  return <bdi>{visible(children)}</bdi>
+  const text = visible(children)
+  return <bdi title={text.length > shortText ? text.slice(0, longestTitle) : undefined}>{text}</bdi>
+}
+
+const jobId = /\b([0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})\b/
+
+/** A sentence in which each job's id is a link to it. */
+export function Linked({ children }: { readonly children: string }) {
+  return (
+    <>{children.split(jobId).map((part, at) => (at % 2 === 1 ? <JobLink key={at} id={part} /> : <Text key={at}>{part}</Text>))}</>
+  )
 }
 
 export function JobLink({ id, children }: { readonly id: string; readonly children?: ComponentChildren }) {
@@ -218,11 +242,16 @@ export function SearchedTo({
   next,
   onMore,
   busy,
+  more = 'Search further',
+  onStop,
 }: {
   readonly searched: Searched
   readonly next: string | null
   readonly onMore: () => void
   readonly busy: boolean
+  /** What the button says. */
+  readonly more?: string
+  readonly onStop?: () => void
 }) {
   return (
     <div class="searched">
@@ -235,8 +264,8 @@ export function SearchedTo({
         )}
       </span>
       {next !== null && (
-        <button type="button" onClick={onMore} disabled={busy}>
-          {busy ? 'Searching …' : 'Search further'}
+        <button type="button" onClick={busy && onStop !== undefined ? onStop : onMore} disabled={busy && onStop === undefined}>
+          {busy ? (onStop === undefined ? 'Searching …' : 'Stop searching') : more}
         </button>
       )}
     </div>

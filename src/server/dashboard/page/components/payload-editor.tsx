@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { readJson, writeIndented } from '../../shared/json-tree.ts'
-import type { JobView } from '../../shared/view.ts'
+import type { JobView } from '../../shared/views/job.ts'
 import { go } from '../address.ts'
 import { change } from '../calls.ts'
 import { shortId } from '../format.ts'

@@ -1,13 +1,13 @@
 import { type Signal, useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
-import type { DraftField, DraftView, ScheduleDraft } from '../../shared/view.ts'
+import type { DraftField, DraftView, ScheduleDraft } from '../../shared/views/schedule.ts'
 import { go, to } from '../address.ts'
 import { change } from '../calls.ts'
 import { visible } from '../format.ts'
 import { zoneName } from '../settings.ts'
 import { say } from './messages.tsx'
-import { Ahead, Card, Empty, Problem, Text } from './parts.tsx'
+import { Away, Card, Empty, Problem, Text } from './parts.tsx'
 
 /** How long to wait after the last keystroke before the schedule is explained again. */
 const pauseMs = 250
@@ -15,7 +15,7 @@ const pauseMs = 250
 const kinds = [
   ['cron', 'calendar (cron)', '30 2 * * 1-5'],
   ['every', 'fixed interval', '15m'],
-  ['repeat', 'after the run before', 'FINISHED, +1 HOUR'],
+  ['repeat', 'after the previous run', 'FINISHED, +1 HOUR'],
 ] as const
 
 export function newDraft(): ScheduleDraft {
@@ -155,18 +155,18 @@ function Fields({ draft, set, problemOf, isNew }: FieldsProps) {
       )}
       {text('said', 'When', said, { placeholder: example })}
       {kind === 'cron' && text('timezone', 'Time zone', timezone, { placeholder: 'UTC', list: 'zones' })}
-      {text('until', 'Until (an instant, or nothing)', until, { placeholder: '2027-01-01T00:00:00Z' })}
-      {choice('misfire', 'Runs that were missed', misfire, [
+      {text('until', 'Until (optional)', until, { placeholder: '2027-01-01T00:00:00Z' })}
+      {choice('misfire', 'Missed runs', misfire, [
         ['', 'default'],
-        ['latest', 'make up for the latest'],
-        ['skip', 'leave them out'],
-        ['all', 'make up for all'],
+        ['latest', 'catch up the latest'],
+        ['skip', 'skip them'],
+        ['all', 'catch up all'],
       ])}
-      {choice('overlap', 'While the run before has not ended', overlap, [
+      {choice('overlap', 'While the previous run has not ended', overlap, [
         ['', 'default'],
         ['skip', 'skip the run'],
         ['queue', 'wait for it'],
-        ['allow', 'run beside it'],
+        ['allow', 'run next to it'],
       ])}
       <Field name="payload" label="Payload of each run, as JSON" problem={problemOf('payload')}>
         {(described) => (
@@ -240,7 +240,7 @@ function Preview({ view }: { readonly view: DraftView | null }) {
                     {note !== null && <span class="badge">{note}</span>}
                   </span>
                   <span class="muted">
-                    <Ahead at={at} />
+                    <Away at={at} />
                   </span>
                 </li>
               ))}

@@ -1,4 +1,4 @@
-import type { WorkerRow } from '../../shared/view.ts'
+import type { WorkerRow } from '../../shared/views/worker.ts'
 import { to } from '../address.ts'
 import { Ago, Code, Empty, State, Text } from './parts.tsx'
 

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import type { AttemptView, JobView } from '../../shared/view.ts'
+import type { AttemptView, JobView } from '../../shared/views/job.ts'
 import { to } from '../address.ts'
 import { Icon } from '../components/icons.tsx'
 import { Card, Copy, Text } from '../components/parts.tsx'
@@ -17,7 +17,7 @@ export function Attempts({ job: { errors, attempts, maxRetries, owner, state } }
         </p>
       )}
       {errors.length === 0 ? (
-        <p class="muted">No attempt has failed.</p>
+        <p class="muted">{attempts === 0 ? 'It has not been started yet.' : 'No attempt has failed.'}</p>
       ) : (
         errors.toReversed().map((error, at) => <Attempt key={`${error.attempt} ${error.at}`} error={error} isOpen={at === 0} />)
       )}
@@ -61,7 +61,7 @@ function Stack({ stack }: { readonly stack: string }) {
   const shown = isAll.value ? lines : lines.filter((line) => !foreign(line))
   const folded = lines.length - shown.length
   return (
-    <div class="stack">
+    <div class="frames">
       <pre class="code" tabIndex={0}>
         {visible(shown.join('\n'))}
       </pre>

@@ -1,5 +1,6 @@
-import type { JobView, LinkView } from '../../shared/view.ts'
-import { to } from '../address.ts'
+import { quoted } from '../../shared/filter.ts'
+import type { JobView, LinkView } from '../../shared/views/job.ts'
+import { to, toJobs } from '../address.ts'
 import { Card, JobLink, Precise, State, stateOf, TagList, Text } from '../components/parts.tsx'
 import { duration, shortId, visible } from '../format.ts'
 
@@ -46,7 +47,12 @@ function LinkList({ links, none }: { readonly links: readonly LinkView[]; readon
 
 export function Facts({ job }: { readonly job: JobView }) {
   const facts: readonly (readonly [string, preact.ComponentChildren])[] = [
-    ['Job', job.job],
+    [
+      'Job',
+      <a key="job" href={toJobs(`job:${quoted(job.job)}`)} title="All jobs with this key">
+        {visible(job.job)}
+      </a>,
+    ],
     [
       'Id',
       <span key="id" class="mono">
@@ -61,7 +67,16 @@ export function Facts({ job }: { readonly job: JobView }) {
     ['Ended', <Precise key="ended" at={job.finishedAt} />],
     ['Timeout', job.timeoutMs === null ? 'none' : duration(job.timeoutMs)],
     ...(job.tags.length === 0 ? [] : [['Tags', <TagList key="tags" tags={job.tags} />] as const]),
-    ...(job.group === null ? [] : [['Group', visible(job.group)] as const]),
+    ...(job.group === null
+      ? []
+      : [
+          [
+            'Group',
+            <a key="group" href={toJobs(`group:${quoted(job.group)}`)} title="All jobs of this group">
+              <Text>{job.group}</Text>
+            </a>,
+          ] as const,
+        ]),
     ...(job.uniqueKey === null ? [] : [['Unique key', visible(job.uniqueKey)] as const]),
     ...(job.idempotencyKey === null ? [] : [['Idempotency key', visible(job.idempotencyKey)] as const]),
     ...(job.schedule === null
@@ -71,6 +86,16 @@ export function Facts({ job }: { readonly job: JobView }) {
             'Schedule',
             <a key="schedule" href={to('schedules', job.schedule)}>
               {visible(job.schedule)}
+            </a>,
+          ] as const,
+        ]),
+    ...(job.root === null
+      ? []
+      : [
+          [
+            'Workflow',
+            <a key="workflow" class="mono" href={to('workflows', job.root)} title={job.root}>
+              {shortId(job.root)}
             </a>,
           ] as const,
         ]),

@@ -1,4 +1,4 @@
-import type { JobView } from '../../shared/view.ts'
+import type { JobView } from '../../shared/views/job.ts'
 import { go, to } from '../address.ts'
 import { change, may, now } from '../calls.ts'
 import { Icon } from '../components/icons.tsx'
@@ -41,24 +41,36 @@ function Actions({ job: { id, state, editRefusal }, onEdit }: HeadProps) {
   const reschedule = () =>
     ask({
       title: 'Reschedule this job',
-      text: 'It is not run before this instant, in your own time zone.',
+      text: 'It will not run before this time, in the time zone of your browser.',
       action: 'Reschedule',
       field: { label: 'Not before', type: 'datetime-local', value: local() },
-      onAnswer: (field) => void attempt(() => change('PATCH', path, { runAt: new Date(field).toISOString() }), 'Moved.'),
+      onAnswer: (field) => void attempt(() => change('PATCH', path, { runAt: new Date(field).toISOString() }), 'Rescheduled.'),
     })
   const remove = () =>
     ask({
       title: 'Delete this job?',
-      text: 'This cannot be undone. One that waits is cancelled first, so that jobs that wait for it go on.',
+      text: 'This cannot be undone. A waiting job is cancelled first, so that the jobs that wait for it continue.',
       action: 'Delete',
       isDangerous: true,
-      onAnswer: () => void attempt(() => change('DELETE', path), 'Deleted.').then(() => go('/jobs')),
+      onAnswer: () =>
+        void attempt(async () => {
+          await change('DELETE', path)
+          go('/jobs')
+        }, 'Deleted.'),
     })
   const cancel = () =>
     attempt(
       () => change<{ readonly outcome: string }>('POST', `${path}/cancel`),
       ({ outcome }) => (outcome === 'requested' ? 'Its worker was asked to stop it.' : 'Cancelled.'),
     )
+  const retry = () => void attempt(() => change('POST', `${path}/retry`), 'Put back into the queue.')
+  const askRunAgain = () =>
+    ask({
+      title: 'Run this job again?',
+      text: 'It has succeeded. Everything it did will be done a second time.',
+      action: 'Run it again',
+      onAnswer: retry,
+    })
   const askCancel = () =>
     state === 'running'
       ? ask({
@@ -74,11 +86,11 @@ function Actions({ job: { id, state, editRefusal }, onEdit }: HeadProps) {
       {isEnded(state) && (
         <button
           type="button"
-          class="primary"
+          class={state === 'succeeded' ? undefined : 'primary'}
           data-key="r"
-          onClick={() => void attempt(() => change('POST', `${path}/retry`), 'Put back into the queue.')}
+          onClick={state === 'succeeded' ? askRunAgain : retry}
         >
-          <Icon name="again" /> Retry
+          <Icon name="again" /> {state === 'succeeded' ? 'Run again …' : 'Retry'}
         </button>
       )}
       <button

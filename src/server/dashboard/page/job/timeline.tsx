@@ -1,4 +1,4 @@
-import type { JobView } from '../../shared/view.ts'
+import type { JobView } from '../../shared/views/job.ts'
 import { now } from '../calls.ts'
 import { Ahead, Card, tick } from '../components/parts.tsx'
 import { date, duration, iso } from '../format.ts'
@@ -44,7 +44,7 @@ export function Timeline({ job }: { readonly job: JobView }) {
         <li class="mark">
           <b>created</b>
           <time dateTime={iso(job.createdAt)} title={iso(job.createdAt)}>
-            {date(job.createdAt)}
+            {date(job.createdAt, true)}
           </time>
         </li>
         {spans.map((span, at) => (
@@ -58,7 +58,7 @@ export function Timeline({ job }: { readonly job: JobView }) {
             <>
               <b>{job.state}</b>
               <time dateTime={iso(job.finishedAt)} title={iso(job.finishedAt)}>
-                {date(job.finishedAt)}
+                {date(job.finishedAt, true)}
               </time>
             </>
           ) : (

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { filterKeys, filterStates, parseFilter, type Term, writeFilter, writeTerm } from '../../shared/filter.ts'
-import type { Counts } from '../../shared/view.ts'
+import type { Counts } from '../../shared/views/job.ts'
 import { base, go } from '../address.ts'
 import { Icon } from '../components/icons.tsx'
 import { Text } from '../components/parts.tsx'

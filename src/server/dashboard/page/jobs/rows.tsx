@@ -1,9 +1,8 @@
 import { useRef } from 'preact/hooks'
-import type { JobRow } from '../../shared/view.ts'
-import { to } from '../address.ts'
-import { may, now } from '../calls.ts'
-import { Ago, JobLink, State, stateOf, TagList, Text, tick } from '../components/parts.tsx'
-import { duration } from '../format.ts'
+import type { JobRow } from '../../shared/views/job.ts'
+import { may } from '../calls.ts'
+import { JobLink, State, stateOf, TagList, Text, tick } from '../components/parts.tsx'
+import { areColumnsChosen, shownColumns } from './columns.tsx'
 
 /** Maximum number of tags in a row; the page of the job has all of them. */
 const shownTags = 4
@@ -28,10 +27,11 @@ export function Rows({ rows, selected, onSelect }: RowsProps) {
     last.current = id
     onSelect(next)
   }
+  const columns = shownColumns()
   const areAll = rows.length > 0 && rows.every(({ id }) => selected.has(id))
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label="Jobs">
-      <table class="jobs">
+      <table class={areColumnsChosen() ? 'jobs chosen' : 'jobs'}>
         <thead>
           <tr>
             {may() && (
@@ -46,12 +46,11 @@ export function Rows({ rows, selected, onSelect }: RowsProps) {
             )}
             <th>state</th>
             <th>job</th>
-            <th>queue</th>
-            <th>created</th>
-            <th>time in state</th>
-            <th class="num">attempts</th>
-            <th class="grow">last error</th>
-            <th>id</th>
+            {columns.map(({ name, label, kind }) => (
+              <th key={name} class={kind}>
+                {label}
+              </th>
+            ))}
           </tr>
         </thead>
         <tbody>
@@ -77,41 +76,15 @@ export function Rows({ rows, selected, onSelect }: RowsProps) {
                 {row.spoilt && <span class="badge bad">spoilt</span>}
                 <TagList tags={row.tags} most={shownTags} />
               </td>
-              <td>
-                <a href={to('queues', row.queue)}>
-                  <Text>{row.queue}</Text>
-                </a>
-              </td>
-              <td>
-                <Ago at={row.createdAt} />
-              </td>
-              <td>{timeInState(row)}</td>
-              <td class="num">
-                {row.attempts} of {row.maxRetries + 1}
-              </td>
-              <td class="grow clip">
-                {row.lastError !== null && (
-                  <a class="quiet" href={to('jobs', row.id)}>
-                    <Text>{row.lastError}</Text>
-                  </a>
-                )}
-              </td>
-              <td>
-                <JobLink id={row.id} />
-              </td>
+              {columns.map(({ name, kind, cell }) => (
+                <td key={name} class={kind} data-label={name}>
+                  {cell(row)}
+                </td>
+              ))}
             </tr>
           ))}
         </tbody>
       </table>
     </div>
   )
-}
-
-function timeInState({ state, createdAt, runAt, startedAt, finishedAt, progress }: JobRow): string {
-  const at = now()
-  if (state === 'running' && startedAt !== null)
-    return `${duration(Math.max(0, at - startedAt))}${progress === null ? '' : ` · ${Math.round(progress * 100)} %`}`
-  if (finishedAt !== null) return startedAt === null ? '–' : `took ${duration(Math.max(0, finishedAt - startedAt))}`
-  if (state === 'scheduled') return runAt > at ? `due in ${duration(runAt - at)}` : 'due now'
-  return duration(Math.max(0, at - Math.max(runAt, createdAt)))
 }

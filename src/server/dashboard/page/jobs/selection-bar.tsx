@@ -1,4 +1,5 @@
-import type { BulkAction, JobRow } from '../../shared/view.ts'
+import type { BulkAction } from '../../shared/views/bulk.ts'
+import type { JobRow } from '../../shared/views/job.ts'
 import { bulk } from '../components/bulk.tsx'
 import { Icon } from '../components/icons.tsx'
 import { exact } from '../format.ts'

@@ -1,4 +1,4 @@
-import type { ActivityEntry } from '../../shared/view.ts'
+import type { ActivityEntry } from '../../shared/views/bulk.ts'
 import { base } from '../address.ts'
 import { change, may } from '../calls.ts'
 import { Ago, Card, Empty, Problem, Progress, Text, Waiting } from '../components/parts.tsx'
@@ -16,7 +16,7 @@ export function ActivityPage() {
         <Card>
           <Problem problem={live.problem} />
           {live.data.length === 0 ? (
-            <Empty title="Nothing was done from here yet">
+            <Empty title="No action has been taken here yet">
               <p>What is done on these pages is listed here, with its progress, until this process ends.</p>
             </Empty>
           ) : (

@@ -1,114 +1,107 @@
-import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
 import { quoted } from '../../shared/filter.ts'
-import type { DeadPage, ErrorGroup, Searched } from '../../shared/view.ts'
+import type { DeadView, ErrorGroup } from '../../shared/views/dead.ts'
 import { to, toJobs } from '../address.ts'
-import { may, read } from '../calls.ts'
+import { may } from '../calls.ts'
 import { BulkProgress, bulk } from '../components/bulk.tsx'
 import { Icon } from '../components/icons.tsx'
-import { Ago, Card, Empty, JobLink, Problem, SearchedTo, Spark, Text } from '../components/parts.tsx'
+import { Ago, Card, Empty, Instant, JobLink, Problem, Spark, Text, Waiting } from '../components/parts.tsx'
+import { type Counted, useCounting } from '../dead/counting.ts'
 import { count, exact, visible } from '../format.ts'
+import { useLive } from '../live.ts'
 import type { PageProps } from '../main.tsx'
 
-interface Loaded {
-  readonly groups: readonly ErrorGroup[]
-  readonly total: number
-  readonly next: string | null
-  readonly searched: Searched
-  /** How many pages of the list it merges. */
-  readonly pages: number
-}
-
 export function Dead({ argument }: PageProps) {
-  const loaded = useSignal<Loaded | null>(null)
-  const problem = useSignal<string | null>(null)
-  const busy = useSignal(false)
-  const load = async (cursor?: string) => {
-    busy.value = cursor !== undefined
-    try {
-      const page = await read<DeadPage>('dead', { cursor })
-      problem.value = null
-      const before = cursor === undefined ? null : loaded.value
-      loaded.value = {
-        groups: merged(before?.groups ?? [], page.groups),
-        total: page.total,
-        next: page.next,
-        pages: (before?.pages ?? 0) + 1,
-        searched: {
-          jobs: (before?.searched.jobs ?? 0) + page.searched.jobs,
-          until: page.searched.until ?? before?.searched.until ?? null,
-        },
-      }
-    } catch (refused) {
-      problem.value = (refused as Error).message
-    }
-    busy.value = false
-  }
-  useEffect(() => {
-    void load()
-    const timer = setInterval(() => {
-      // What was searched by hand is left as it is.
-      if (!document.hidden && (loaded.value?.pages ?? 1) === 1 && !busy.value) void load()
-    }, 5_000)
-    return () => clearInterval(timer)
-  }, [])
-  const group = argument === undefined ? undefined : loaded.value?.groups.find(({ key }) => key === argument)
+  const live = useLive<DeadView>('dead')
+  const { counted, problem, start, stop, forget } = useCounting()
+  if (live.data === null) return <Waiting live={live} />
+  const groups = counted?.groups ?? live.data.groups
+  const group = argument === undefined ? undefined : groups.find(({ key }) => key === argument)
   return (
     <>
       {group === undefined && <h1>Dead jobs, by error</h1>}
       <BulkProgress />
-      <Problem problem={problem.value === null ? null : { title: '', detail: problem.value }} />
-      {loaded.value === null ? (
-        <div class="loading" aria-busy="true" />
-      ) : group !== undefined ? (
-        <Group group={group} onDone={() => void load()} />
+      <Problem problem={problem === null ? live.problem : { title: '', detail: problem }} />
+      {group !== undefined ? (
+        <Group group={group} onDone={forget} />
       ) : (
         <Card
           title={
             argument === undefined
-              ? `${exact(loaded.value.total)} dead`
+              ? `${exact(live.data.total)} dead`
               : 'This group has no jobs any more, or they are further back'
           }
         >
-          {loaded.value.groups.length === 0 ? (
-            <Empty title="Nothing has failed for good" />
+          {groups.length === 0 && live.data.total === 0 ? (
+            <Empty title="Nothing has failed for good">
+              <p>A job that has used up its attempts is kept here with its errors, until it is retried or deleted.</p>
+            </Empty>
           ) : (
-            <Groups groups={loaded.value.groups} onDone={() => void load()} />
+            <Groups groups={groups} onDone={forget} />
           )}
-          <SearchedTo
-            searched={loaded.value.searched}
-            next={loaded.value.next}
-            busy={busy.value}
-            onMore={() => void load(loaded.value?.next ?? undefined)}
-          />
+          {counted === null ? (
+            <Read view={live.data} onCount={() => void start()} />
+          ) : (
+            <Counting counted={counted} total={live.data.total} onStop={stop} onForget={forget} />
+          )}
         </Card>
       )}
     </>
   )
 }
 
-function merged(before: readonly ErrorGroup[], after: readonly ErrorGroup[]): readonly ErrorGroup[] {
-  const groups = new Map(before.map((group) => [group.key, group]))
-  for (const group of after) {
-    const known = groups.get(group.key)
-    groups.set(
-      group.key,
-      known === undefined
-        ? group
-        : {
-            ...known,
-            jobs: known.jobs + group.jobs,
-            firstAt: Math.min(known.firstAt, group.firstAt),
-            lastAt: Math.max(known.lastAt, group.lastAt),
-            days: known.days.map((value, at) => value + (group.days[at] ?? 0)),
-          },
-    )
-  }
-  return [...groups.values()].toSorted((a, b) => b.lastAt - a.lastAt)
+/** Always says how much was read. */
+function Read({ view: { read, total, isWhole }, onCount }: { readonly view: DeadView; readonly onCount: () => void }) {
+  if (total === 0) return null
+  return (
+    <div class="searched">
+      <span>
+        {isWhole
+          ? `All ${exact(total)} read`
+          : `From ${exact(read)} of them, the newest of each name: the numbers of jobs are estimates, and a rare error may be missing`}
+      </span>
+      {!isWhole && (
+        <button type="button" onClick={onCount}>
+          Count all
+        </button>
+      )}
+    </div>
+  )
+}
+
+function Counting({
+  counted: { searched, isOver },
+  total,
+  onStop,
+  onForget,
+}: {
+  readonly counted: Counted
+  readonly total: number
+  readonly onStop: () => void
+  readonly onForget: () => void
+}) {
+  return (
+    <div class="searched" role="status">
+      <span>
+        {isOver ? 'Counted' : 'Counting:'} {exact(searched.jobs)} of {exact(Math.max(total, searched.jobs))}
+        {searched.until !== null && (
+          <>
+            , back to <Instant at={searched.until} />
+          </>
+        )}
+      </span>
+      <button type="button" onClick={isOver ? onForget : onStop}>
+        {isOver ? 'Back to live' : 'Stop'}
+      </button>
+    </div>
+  )
 }
 
 function filterOf({ job }: ErrorGroup): string {
   return `state:dead job:${quoted(job)}`
+}
+
+function jobsOf({ jobs, isEstimate }: ErrorGroup): string {
+  return isEstimate ? `about ${count(jobs)}` : exact(jobs)
 }
 
 function Groups({ groups, onDone }: { readonly groups: readonly ErrorGroup[]; readonly onDone: () => void }) {
@@ -151,10 +144,10 @@ function Groups({ groups, onDone }: { readonly groups: readonly ErrorGroup[]; re
                 <Text>{group.reasons.join(', ')}</Text>
               </td>
               <td data-label="7 days">
-                <Spark values={group.days} label={`${group.days.join(', ')} in the last seven days`} />
+                {group.days !== null && <Spark values={group.days} label={`${group.days.join(', ')} in the last seven days`} />}
               </td>
               <td class="num" data-label="jobs">
-                {count(group.jobs)}
+                {jobsOf(group)}
               </td>
               <td data-label="first">
                 <Ago at={group.firstAt} />
@@ -172,7 +165,7 @@ function Groups({ groups, onDone }: { readonly groups: readonly ErrorGroup[]; re
 }
 
 function GroupActions({ group, onDone }: { readonly group: ErrorGroup; readonly onDone: () => void }) {
-  const chosen = { filter: filterOf(group), errorKey: group.key, count: group.jobs }
+  const chosen = { filter: filterOf(group), errorKey: group.key, count: group.jobs, isEstimate: group.isEstimate }
   return (
     <span class="actions">
       <button type="button" data-key="r" onClick={() => void bulk('retry', chosen, onDone)}>
@@ -193,7 +186,7 @@ function Group({ group, onDone }: { readonly group: ErrorGroup; readonly onDone:
           <Text>{group.job}</Text>
         </h1>
         <span class="muted">
-          {exact(group.jobs)} dead · <Text>{group.reasons.join(', ')}</Text> · last <Ago at={group.lastAt} />
+          {jobsOf(group)} dead · <Text>{group.reasons.join(', ')}</Text> · last <Ago at={group.lastAt} />
         </span>
         {may() && <GroupActions group={group} onDone={onDone} />}
       </header>
@@ -203,7 +196,12 @@ function Group({ group, onDone }: { readonly group: ErrorGroup; readonly onDone:
         </p>
         {group.code !== null && <span class="badge">{visible(group.code)}</span>}
         <p class="muted">
-          First <Ago at={group.firstAt} />. Numbers, ids, addresses and quoted texts do not tell errors apart.
+          {group.firstAt !== null && (
+            <>
+              First <Ago at={group.firstAt} />.{' '}
+            </>
+          )}
+          Numbers, ids, addresses and quoted texts do not tell errors apart.
         </p>
         {group.sampleStack !== null && (
           <pre class="code" tabIndex={0}>

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import type { EngineView } from '../../shared/view.ts'
+import type { EngineView } from '../../shared/views/engine.ts'
 import { change, may } from '../calls.ts'
 import { Icon } from '../components/icons.tsx'
 import { attempt } from '../components/messages.tsx'
@@ -22,12 +22,12 @@ export function Engine() {
     )
   const look = async () => {
     busy.value = true
-    await attempt(() => change('POST', 'doctor'), 'The doctor has looked.')
+    await attempt(() => change('POST', 'doctor'), 'The check is complete.')
     busy.value = false
   }
   const actions = may() ? (
     <button type="button" disabled={busy.value} onClick={() => void look()}>
-      {busy.value ? 'Looking …' : 'Run the doctor'}
+      {busy.value ? 'Checking …' : 'Run the doctor'}
     </button>
   ) : undefined
   return (
@@ -72,7 +72,7 @@ export function Engine() {
             {data.keep.map(({ state, keptMs }) => (
               <div key={state}>
                 <dt>{state}</dt>
-                <dd>{keptMs === null ? 'for ever' : keptMs === 0 ? 'not at all' : duration(keptMs)}</dd>
+                <dd>{keptMs === null ? 'forever' : keptMs === 0 ? 'not at all' : duration(keptMs)}</dd>
               </div>
             ))}
           </dl>
@@ -86,7 +86,7 @@ export function Engine() {
               </p>
             </Empty>
           ) : data.findings.length === 0 ? (
-            <Empty title="There is no database to look at" />
+            <Empty title="There is no database to check" />
           ) : (
             <>
               <p class="muted">

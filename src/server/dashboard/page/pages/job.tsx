@@ -1,14 +1,15 @@
 import { useSignal } from '@preact/signals'
-import type { JobView } from '../../shared/view.ts'
+import type { JobView } from '../../shared/views/job.ts'
 import { may } from '../calls.ts'
 import { TextCard } from '../components/json-view.tsx'
 import { LogCard } from '../components/log-card.tsx'
-import { Ahead, Card, Problem, Progress, Text, Waiting } from '../components/parts.tsx'
+import { Card, Linked, Problem, Progress, Waiting } from '../components/parts.tsx'
 import { PayloadEditor } from '../components/payload-editor.tsx'
-import { shortId, visible } from '../format.ts'
+import { precise, shortId, visible } from '../format.ts'
 import { Attempts } from '../job/attempts.tsx'
 import { Facts, Links } from '../job/facts.tsx'
 import { Head, isEnded } from '../job/head.tsx'
+import { sentenceOf } from '../job/sentence.ts'
 import { Timeline } from '../job/timeline.tsx'
 import { useLive } from '../live.ts'
 import type { PageProps } from '../main.tsx'
@@ -46,7 +47,7 @@ export function Job({ argument = '' }: PageProps) {
         />
       )}
       {data.faults.length > 0 && (
-        <Problem problem={{ title: '', detail: `Somebody else has written to the row of this job: ${data.faults.join('; ')}` }} />
+        <Problem problem={{ title: '', detail: `Another program has changed the row of this job: ${data.faults.join('; ')}` }} />
       )}
       <Why job={data} />
       <Timeline job={data} />
@@ -74,20 +75,13 @@ export function Job({ argument = '' }: PageProps) {
 }
 
 function Why({ job }: { readonly job: JobView }) {
-  const title =
-    job.state === 'running' ? 'It is running' : isEnded(job.state) ? 'Why it is not running' : 'Why it is not running yet'
+  const title = job.state === 'running' ? 'It is running' : isEnded(job.state) ? 'How it ended' : 'Why it is not running yet'
   return (
     <Card title={title}>
       <ul class="why">
-        {job.why.map(({ rule, message, until }) => (
+        {job.why.map(({ rule, message }) => (
           <li key={rule}>
             <Sentence text={message} />
-            {until !== null && !isEnded(job.state) && (
-              <span class="muted">
-                {' '}
-                (<Ahead at={until} />)
-              </span>
-            )}
           </li>
         ))}
       </ul>
@@ -95,11 +89,12 @@ function Why({ job }: { readonly job: JobView }) {
   )
 }
 
-/** A reason, with the commands that it names. */
 function Sentence({ text }: { readonly text: string }) {
-  const said = /[.?!]$/.test(text)
-    ? text.replace('`treadle retry` puts', 'Retry puts')
-    : `${text.replace('`treadle retry` puts', 'Retry puts')}.`
-  const parts = `${said[0]?.toUpperCase() ?? ''}${said.slice(1)}`.split('`')
-  return <>{parts.map((part, at) => (at % 2 === 1 ? <code key={at}>npx {visible(part)}</code> : <Text key={at}>{part}</Text>))}</>
+  return (
+    <>
+      {sentenceOf(text, precise).map(({ said, isCommand }, at) =>
+        isCommand ? <code key={at}>npx {visible(said)}</code> : <Linked key={at}>{said}</Linked>,
+      )}
+    </>
+  )
 }

@@ -1,14 +1,17 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { parseFilter, quoted, type Term, writeFilter, writeTerm } from '../../shared/filter.ts'
-import type { Counts, JobPage, JobRow, Searched } from '../../shared/view.ts'
+import type { Counts, JobPage, JobRow, Searched } from '../../shared/views/job.ts'
 import { address, base } from '../address.ts'
 import { may, read } from '../calls.ts'
 import { BulkProgress } from '../components/bulk.tsx'
 import { Card, Code, Empty, Problem, SearchedTo, Text } from '../components/parts.tsx'
 import { exact } from '../format.ts'
+import { ColumnMenu } from '../jobs/columns.tsx'
+import { ExportMenu } from '../jobs/export-menu.tsx'
 import { FilterBar, Tabs } from '../jobs/filter-bar.tsx'
 import { Rows } from '../jobs/rows.tsx'
+import { SavedFilters } from '../jobs/saved-filters.tsx'
 import { SelectionBar } from '../jobs/selection-bar.tsx'
 import { useLive } from '../live.ts'
 
@@ -30,36 +33,50 @@ function useJobs(filter: string) {
     busy.value = true
     problem.value = null
     try {
+      const begunAt = performance.now()
       const page = await read<JobPage>('jobs', { q: filter, cursor })
       if (turn !== asked.current) return
-      const before = cursor === undefined ? null : loaded.value
-      const known = new Set(before?.rows.map(({ id }) => id))
-      loaded.value = {
-        rows: [...(before?.rows ?? []), ...page.jobs.filter(({ id }) => !known.has(id))],
-        next: page.next,
-        searched: {
-          jobs: (before?.searched.jobs ?? 0) + page.searched.jobs,
-          until: page.searched.until ?? before?.searched.until ?? null,
-        },
-        total: page.total,
+      add(page, cursor)
+      // Who asks to search further gets a job, the end, or stops it. Half of the time is left to others.
+      if (cursor !== undefined && page.jobs.length === 0 && page.next !== null) {
+        const { next } = page
+        setTimeout(() => turn === asked.current && void load(next), performance.now() - begunAt)
+        return
       }
     } catch (refused) {
       if (turn === asked.current) problem.value = (refused as Error).message
     }
+    if (turn === asked.current) busy.value = false
+  }
+  const stop = () => {
+    asked.current++
     busy.value = false
+  }
+  const add = (page: JobPage, cursor: string | undefined) => {
+    const before = cursor === undefined ? null : loaded.value
+    const known = new Set(before?.rows.map(({ id }) => id))
+    loaded.value = {
+      rows: [...(before?.rows ?? []), ...page.jobs.filter(({ id }) => !known.has(id))],
+      next: page.next,
+      searched: {
+        jobs: (before?.searched.jobs ?? 0) + page.searched.jobs,
+        until: page.searched.until ?? before?.searched.until ?? null,
+      },
+      total: page.total,
+    }
   }
   useEffect(() => {
     loaded.value = null
     if (parseFilter(filter).problems === undefined) void load()
-    else asked.current++
+    return stop
   }, [filter])
-  return { loaded: loaded.value, problem: problem.value, busy: busy.value, load }
+  return { loaded: loaded.value, problem: problem.value, busy: busy.value, load, stop }
 }
 
 export function Jobs() {
   const filter = address.value.query.get('q') ?? ''
   const parsed = parseFilter(filter)
-  const { loaded, problem, busy, load } = useJobs(filter)
+  const { loaded, problem, busy, load, stop } = useJobs(filter)
   const selected = useSignal<ReadonlySet<string>>(new Set())
   const { data: counts } = useLive<Counts>('counts')
   useEffect(() => {
@@ -71,7 +88,14 @@ export function Jobs() {
   }
   return (
     <>
-      <h1>Jobs</h1>
+      <header class="page-head">
+        <h1>Jobs</h1>
+        <div class="actions">
+          <SavedFilters filter={filter} />
+          <ColumnMenu />
+          {parsed.problems === undefined && <ExportMenu filter={filter} />}
+        </div>
+      </header>
       <FilterBar filter={filter} />
       <Tabs terms={parsed.terms ?? []} counts={counts} />
       <BulkProgress />
@@ -106,7 +130,9 @@ export function Jobs() {
             searched={loaded.searched}
             next={loaded.next}
             busy={busy}
+            more={loaded.searched.jobs <= loaded.rows.length ? 'Show more' : 'Search further'}
             onMore={() => void load(loaded.next ?? undefined)}
+            onStop={stop}
           />
         </Card>
       )}

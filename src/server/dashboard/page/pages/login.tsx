@@ -1,11 +1,46 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
+import type { Me } from '../../shared/views/viewer.ts'
 import { address, base, go } from '../address.ts'
-import { change } from '../calls.ts'
+import { change, read } from '../calls.ts'
 import { Problem } from '../components/parts.tsx'
 
-/** Signs in with the code from a printed link, or with a token. Neither is kept in the browser. */
+/** Without a sign-in of its own, the host that the dashboard is mounted in decides who may see it. */
 export function Login() {
+  return 'signIn' in document.documentElement.dataset ? <OwnLogin /> : <HostLogin />
+}
+
+function HostLogin() {
+  useEffect(() => {
+    // Who may see it has no business here.
+    read<Me>('me').then(
+      () => go(nextPage(), { replace: true }),
+      () => {},
+    )
+  }, [])
+  return (
+    <main class="lonely">
+      <img src={`${base}/-/icon.svg`} alt="" width="48" height="48" />
+      <h1>You cannot see this dashboard yet</h1>
+      <p>
+        The application that it belongs to decides who may see it. Sign in there with an account that may, then come back to this
+        page.
+      </p>
+      <a class="button primary" href={`${base}${nextPage()}`}>
+        Try again
+      </a>
+    </main>
+  )
+}
+
+/** Where to go after signing in; never to another site. */
+function nextPage(): string {
+  const next = address.value.query.get('next') ?? '/'
+  return next.startsWith('/') && !/^\/[/\\]|^\/login/.test(next) ? next : '/'
+}
+
+/** Signs in with the code from a printed link, or with a token. Neither is kept in the browser. */
+function OwnLogin() {
   const problem = useSignal<string | null>(null)
   const busy = useSignal(false)
   const enter = async (shown: { readonly code?: string; readonly token?: string }) => {
@@ -13,8 +48,7 @@ export function Login() {
     problem.value = null
     try {
       await change('POST', 'login', shown)
-      const next = address.value.query.get('next') ?? '/'
-      go(next.startsWith('/') && !next.startsWith('//') && !next.startsWith('/login') ? next : '/', { replace: true })
+      go(nextPage(), { replace: true })
     } catch (refused) {
       problem.value = (refused as Error).message
     }

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { quoted } from '../../shared/filter.ts'
-import type { OverviewView, Range } from '../../shared/view.ts'
+import type { OverviewView } from '../../shared/views/overview.ts'
+import type { Range } from '../../shared/views/series.ts'
 import { address, base, to, toJobs, withParameter } from '../address.ts'
 import { me, now } from '../calls.ts'
 import { ThroughputChart, TimesChart } from '../components/chart.tsx'
@@ -102,13 +103,16 @@ function Tiles({ view: { counts, rates, series } }: { readonly view: OverviewVie
   )
 }
 
-/** Shows the unit smaller than the number. */
+/** Shows each unit smaller than its number. */
 function Measured({ value }: { readonly value: string }) {
-  const [, number = value, unit = ''] = /^([\d.,<–]+) ?(.*)$/.exec(value) ?? []
   return (
     <>
-      {number}
-      {unit !== '' && <small>{unit}</small>}
+      {[...value.matchAll(/([\d.,<–]+) ?([^\d]*)/g)].map(([, number, unit = ''], at) => (
+        <span key={at}>
+          {number}
+          {unit !== '' && <small>{unit}</small>}
+        </span>
+      ))}
     </>
   )
 }
@@ -227,13 +231,14 @@ function Failing({ view: { failing } }: { readonly view: OverviewView }) {
         <Empty title="Nothing has failed for good" />
       ) : (
         <ul class="lines">
-          {failing.map(({ key, message, job, lastAt, jobs }) => (
+          {failing.map(({ key, message, job, lastAt, jobs, isEstimate }) => (
             <li key={key}>
               <a class="clip" href={to('dead', key)}>
                 <Text>{message}</Text>
               </a>
               <span class="muted clip">
-                <Text>{job}</Text> · <Ago at={lastAt} /> · {count(jobs)}
+                <Text>{job}</Text> · <Ago at={lastAt} /> · {isEstimate && 'about '}
+                {count(jobs)}
               </span>
             </li>
           ))}
@@ -307,7 +312,7 @@ function FirstJob() {
       <Code>{`await jobs.define('hello', (who: string) => console.log(who)).dispatch('Ada')`}</Code>
       <Code>npx treadle send hello '"Ada"'</Code>
       {base === '' && <Code>{`curl ${url} -H 'content-type: application/json' -d '{"job":"hello","payload":"Ada"}'`}</Code>}
-      {me.value?.role === 'read' && <p class="muted">Your role only looks.</p>}
+      {me.value?.role === 'read' && <p class="muted">Your role can only view.</p>}
     </Card>
   )
 }

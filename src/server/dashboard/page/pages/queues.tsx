@@ -1,5 +1,5 @@
 import { quoted } from '../../shared/filter.ts'
-import type { QueueRow, QueueView } from '../../shared/view.ts'
+import type { QueueRow, QueueView } from '../../shared/views/queue.ts'
 import { to, toJobs } from '../address.ts'
 import { change, may } from '../calls.ts'
 import { ThroughputChart } from '../components/chart.tsx'
@@ -76,7 +76,11 @@ function Row({ queue: row }: { readonly queue: QueueRow }) {
   // A narrow page leaves out the zeros.
   const number = (state: 'ready' | 'running' | 'scheduled' | 'blocked' | 'dead') => (
     <td class={`num${counts[state] === 0 ? ' none' : state === 'dead' ? ' bad' : ''}`} data-label={state}>
-      <a href={toJobs(`state:${state} queue:${quoted(queue)}`)}>{count(counts[state])}</a>
+      {counts[state] === 0 ? (
+        <span class="muted">0</span>
+      ) : (
+        <a href={toJobs(`state:${state} queue:${quoted(queue)}`)}>{count(counts[state])}</a>
+      )}
     </td>
   )
   return (
@@ -102,7 +106,7 @@ function Row({ queue: row }: { readonly queue: QueueRow }) {
         {outRate === null ? '–' : perMinute(outRate)}
       </td>
       <td class={`wrap${counts.ready === 0 ? ' none' : ''}`} data-label="empty in">
-        {counts.ready === 0 ? <span class="muted">–</span> : emptyText(row)}
+        {counts.ready === 0 ? <span class="muted">–</span> : <span>{emptyText(row)}</span>}
       </td>
       <td class={`wrap${limits.length === 0 ? ' none' : ''}`} data-label="limits">
         {limits.length === 0 ? <span class="muted">–</span> : limits.map((limit) => <div key={limit}>{limit}</div>)}
@@ -113,7 +117,7 @@ function Row({ queue: row }: { readonly queue: QueueRow }) {
 }
 
 function emptyText({ emptyInMs, growingBy, counts }: QueueRow): string {
-  if (growingBy !== null) return `growing by ${perMinute(growingBy)}`
+  if (growingBy !== null) return `grows ${perMinute(growingBy)}`
   if (emptyInMs !== null) return duration(emptyInMs)
   return counts.ready === 0 ? 'empty' : '–'
 }
@@ -126,7 +130,7 @@ function PauseButton({ queue, paused }: { readonly queue: string; readonly pause
   const act = () =>
     attempt(
       () => change('POST', `api/queues/${encodeURIComponent(queue)}/${paused ? 'resume' : 'pause'}`),
-      paused ? 'Resumed: workers take its jobs again.' : 'Paused: what runs goes on, nothing new is taken.',
+      paused ? 'Resumed: workers claim its jobs again.' : 'Paused: running jobs continue, no more are claimed.',
     )
   return (
     <button type="button" data-key="p" title={paused ? 'Resume' : 'Pause'} onClick={() => void act()}>
@@ -141,7 +145,7 @@ function PauseJobButton({ job, paused }: { readonly job: string; readonly paused
   const act = () =>
     attempt(
       () => change('POST', `api/job-names/${encodeURIComponent(job)}/${paused ? 'resume' : 'pause'}`),
-      paused ? 'Resumed: workers take these jobs again.' : 'Paused in all queues: what runs goes on, nothing new is taken.',
+      paused ? 'Resumed: workers claim these jobs again.' : 'Paused in all queues: running jobs continue, no more are claimed.',
     )
   return (
     <button type="button" onClick={() => void act()}>

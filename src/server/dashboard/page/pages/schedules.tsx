@@ -1,4 +1,4 @@
-import type { ScheduleRow } from '../../shared/view.ts'
+import type { ScheduleRow } from '../../shared/views/schedule.ts'
 import { address, base, to, withParameter } from '../address.ts'
 import { may } from '../calls.ts'
 import { Icon } from '../components/icons.tsx'

@@ -1,4 +1,4 @@
-import type { WorkerRow, WorkerView } from '../../shared/view.ts'
+import type { WorkerRow, WorkerView } from '../../shared/views/worker.ts'
 import { now } from '../calls.ts'
 import { Ago, Ahead, Card, Empty, Instant, JobLink, Problem, Text, tick, Waiting } from '../components/parts.tsx'
 import { WorkerTable } from '../components/worker-table.tsx'

@@ -1,7 +1,8 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
 import { quoted } from '../../shared/filter.ts'
-import type { Counts, GraphNode, Searched, WorkflowPage, WorkflowRow, WorkflowView } from '../../shared/view.ts'
+import type { Counts } from '../../shared/views/job.ts'
+import type { GraphNode, WorkflowPage, WorkflowRow, WorkflowView } from '../../shared/views/workflow.ts'
 import { address, base, to, toJobs, withParameter } from '../address.ts'
 import { change, may, now, read } from '../calls.ts'
 import { bulk } from '../components/bulk.tsx'
@@ -30,41 +31,51 @@ export function Workflows({ argument }: PageProps) {
   return argument === undefined ? <List /> : <Detail root={argument} />
 }
 
-function List() {
-  const rows = useSignal<readonly WorkflowRow[] | null>(null)
-  const next = useSignal<string | null>(null)
-  const searched = useSignal<Searched>({ jobs: 0, until: null })
+/** The newest workflows, which follow their jobs, and those that were asked for on top of them. */
+function useWorkflows() {
+  const live = useLive<WorkflowPage>('workflows')
+  const seen = useSignal<ReadonlyMap<string, WorkflowRow>>(new Map())
+  const older = useSignal<Pick<WorkflowPage, 'next' | 'searched'> | null>(null)
   const busy = useSignal(false)
   const problem = useSignal<string | null>(null)
-  const load = async (cursor?: string) => {
+  const add = (rows: readonly WorkflowRow[]) => {
+    seen.value = new Map([...seen.value, ...rows.map((row) => [row.root, row] as const)])
+  }
+  useEffect(() => {
+    if (live.data !== null) add(live.data.workflows)
+  }, [live.data])
+  const end = older.value ?? live.data
+  const load = async () => {
+    if (end?.next == null) return
     busy.value = true
     try {
-      const page = await read<WorkflowPage>('workflows', { cursor })
-      const known = new Set(rows.value?.map(({ root }) => root))
-      rows.value = [
-        ...(cursor === undefined ? [] : (rows.value ?? [])),
-        ...page.workflows.filter(({ root }) => cursor === undefined || !known.has(root)),
-      ]
-      next.value = page.next
-      searched.value = { jobs: searched.value.jobs + page.searched.jobs, until: page.searched.until }
+      const page = await read<WorkflowPage>('workflows', { cursor: end.next })
+      add(page.workflows)
+      const jobs = end.searched.jobs + page.searched.jobs
+      older.value = { next: page.next, searched: { jobs, until: page.searched.until ?? end.searched.until } }
     } catch (refused) {
       problem.value = (refused as Error).message
     }
     busy.value = false
   }
-  useEffect(() => void load(), [])
+  const rows = [...seen.value.values()].toSorted((one, other) => other.startedAt - one.startedAt)
+  return { live, rows, end, busy: busy.value, problem: problem.value, load }
+}
+
+function List() {
+  const { live, rows, end, busy, problem, load } = useWorkflows()
   return (
     <>
       <h1>Workflows</h1>
-      <Problem problem={problem.value === null ? null : { title: '', detail: problem.value }} />
-      {rows.value === null ? (
-        <div class="loading" aria-busy="true" />
+      <Problem problem={problem === null ? live.problem : { title: '', detail: problem }} />
+      {end === null ? (
+        <Waiting live={{ ...live, problem: null }} />
       ) : (
         <Card>
-          {rows.value.length === 0 ? (
+          {rows.length === 0 ? (
             <Empty title="No workflow among the newest jobs">
-              <p>Jobs that wait for each other are one:</p>
-              <Code>{"await jobs.chain(render.step({ page: 1 }), send.step({ to: 'ada@example.com' }))"}</Code>
+              <p>Jobs that depend on each other form a workflow:</p>
+              <Code>{"await jobs.chain([render.step({ page: 1 }), send.step({ to: 'ada@example.com' })])"}</Code>
             </Empty>
           ) : (
             <div class="scroll" tabIndex={0} role="region" aria-label="Workflows">
@@ -81,7 +92,7 @@ function List() {
                   </tr>
                 </thead>
                 <tbody>
-                  {rows.value.map(({ root, name, total, counts, startedAt }) => (
+                  {rows.map(({ root, name, total, counts, startedAt }) => (
                     <tr key={root} data-row>
                       <td class="main line">
                         <a href={to('workflows', root)}>
@@ -110,12 +121,7 @@ function List() {
               </table>
             </div>
           )}
-          <SearchedTo
-            searched={searched.value}
-            next={next.value}
-            busy={busy.value}
-            onMore={() => void load(next.value ?? undefined)}
-          />
+          <SearchedTo searched={end.searched} next={end.next} busy={busy} onMore={() => void load()} />
         </Card>
       )}
     </>
@@ -150,7 +156,7 @@ function Detail({ root }: { readonly root: string }) {
   const cancel = () =>
     ask({
       title: 'Cancel this workflow?',
-      text: `${exact(data.total - ended(data.counts))} of its jobs have not ended. Those that run are asked to stop.`,
+      text: `${exact(data.total - ended(data.counts))} of its jobs have not ended. Running jobs are asked to stop.`,
       action: 'Cancel the workflow',
       isDangerous: true,
       onAnswer: () =>

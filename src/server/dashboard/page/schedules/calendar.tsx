@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import type { CalendarRow, CalendarView } from '../../shared/view.ts'
+import type { CalendarRow, CalendarView } from '../../shared/views/schedule.ts'
 import { address, base, to, withParameter } from '../address.ts'
 import { now, read } from '../calls.ts'
 import { Card, Problem, Text, tick } from '../components/parts.tsx'

@@ -1,8 +1,8 @@
-import type { RunView, ScheduleView } from '../../shared/view.ts'
+import type { RunView, ScheduleView } from '../../shared/views/schedule.ts'
 import { address, to } from '../address.ts'
 import { may } from '../calls.ts'
 import { Icon } from '../components/icons.tsx'
-import { Ahead, Card, Code, Empty, JobLink, Problem, State, Text, Waiting } from '../components/parts.tsx'
+import { Away, Card, Code, Empty, JobLink, Problem, State, Text, Waiting } from '../components/parts.tsx'
 import { ScheduleForm } from '../components/schedule-form.tsx'
 import { clock, day, duration, iso, visible } from '../format.ts'
 import { useLive } from '../live.ts'
@@ -69,7 +69,7 @@ export function Detail({ name }: { readonly name: string }) {
                     {note !== null && <span class="badge">{note}</span>}
                   </span>
                   <span class="muted">
-                    <Ahead at={at} />
+                    <Away at={at} />
                   </span>
                 </li>
               ))}

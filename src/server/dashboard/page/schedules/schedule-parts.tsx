@@ -1,4 +1,4 @@
-import type { RunView, ScheduleRow } from '../../shared/view.ts'
+import type { RunView, ScheduleRow } from '../../shared/views/schedule.ts'
 import { change, may } from '../calls.ts'
 import { Icon } from '../components/icons.tsx'
 import { ask, attempt } from '../components/messages.tsx'

@@ -1,6 +1,6 @@
 import { masked } from '../../../../core/text/masking.ts'
 import type { JobRecord } from '../../../../queue/contract/store.ts'
-import type { JobRow } from '../../shared/view.ts'
+import type { JobRow } from '../../shared/views/job.ts'
 import type { Redaction } from './redaction.ts'
 
 const longestError = 400

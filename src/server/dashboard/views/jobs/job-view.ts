@@ -6,7 +6,7 @@ import { SeenJobs } from '../../../http/seen-jobs.ts'
 import { noSuchJob } from '../../../http/wire/http-problem.ts'
 import type { Viewer } from '../../access/viewer.ts'
 import type { ViewDeps } from '../../deps.ts'
-import type { JobView, LinkView } from '../../shared/view.ts'
+import type { JobView, LinkView } from '../../shared/views/job.ts'
 import { copiedFrom, editRefusal } from './editing.ts'
 import { rowOf } from './job-row.ts'
 import { logView } from './log-view.ts'
@@ -49,7 +49,7 @@ export async function jobView(deps: ViewDeps, { grant }: Viewer, id: string): Pr
     copyOf: copiedFrom(record),
     editRefusal: editRefusal(record, redaction),
     faults: record.spoilt ?? [],
-    why: why.reasons.map(({ rule, message, until }) => ({ rule, message: masked(message), until: until?.getTime() ?? null })),
+    why: why.reasons.map(({ rule, message }) => ({ rule, message: masked(message) })),
     links: links.slice(0, mostLinks).map(linkView),
     waiters,
     log,

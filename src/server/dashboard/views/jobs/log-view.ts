@@ -1,7 +1,7 @@
 import { readWholeLog } from '../../../../app/handles/job-log.ts'
 import { masked } from '../../../../core/text/masking.ts'
 import type { ViewDeps } from '../../deps.ts'
-import type { LogView } from '../../shared/view.ts'
+import type { LogView } from '../../shared/views/job.ts'
 
 const mostLines = 200
 

@@ -1,7 +1,7 @@
 import type { JobFilter, JobRecord } from '../../../../queue/contract/store.ts'
 import { type Comparison, comparisonOf, momentOf, type Term } from '../../shared/filter.ts'
 import type { JsonNode } from '../../shared/json-tree.ts'
-import type { State } from '../../shared/view.ts'
+import type { State } from '../../shared/views/job.ts'
 import type { Redaction } from './redaction.ts'
 
 type Test = (record: JobRecord) => boolean

@@ -1,6 +1,6 @@
 import { parseEncrypted, shownText } from '../../../../envelope/encryption.ts'
 import { type JsonNode, readJson, writeTree } from '../../shared/json-tree.ts'
-import type { ShownText } from '../../shared/view.ts'
+import type { ShownText } from '../../shared/views/job.ts'
 
 /** Members whose values are always hidden, at any depth. */
 const defaultSecrets =

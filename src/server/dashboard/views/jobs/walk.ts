@@ -4,7 +4,7 @@ import type { Grant } from '../../../access/grant.ts'
 import { SeenJobs } from '../../../http/seen-jobs.ts'
 import { bookmarkOf, markedBy } from '../../../http/wire/bookmark.ts'
 import { HttpProblem } from '../../../http/wire/http-problem.ts'
-import type { Searched } from '../../shared/view.ts'
+import type { Searched } from '../../shared/views/job.ts'
 
 /** What one request may read at most; the first limit reached ends it. The result says how far it got. */
 export interface Budget {
@@ -97,7 +97,7 @@ async function beginning(store: JobStore, cursor: string): Promise<Beginning> {
   const ids = markedBy(cursor)?.split(' ')
   const below = ids?.[0]
   if (ids === undefined || below === undefined) {
-    throw new HttpProblem('invalid-request', 'The server was started anew since this page was opened: load it again')
+    throw new HttpProblem('invalid-request', 'The server has restarted since this page was opened: reload it')
   }
   for (const id of ids) if ((await store.get(id)) !== null) return { before: id, below }
   return { below }

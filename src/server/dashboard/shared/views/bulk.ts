@@ -1,0 +1,35 @@
+import type { JobRow, Searched } from './job.ts'
+
+export type BulkAction = 'retry' | 'cancel' | 'delete' | 'run-now' | 'reschedule'
+
+export interface BulkPreview {
+  readonly count: number
+  /** False if the count is only a lower bound. */
+  readonly exact: boolean
+  readonly samples: readonly JobRow[]
+  readonly searched: Searched
+}
+
+export interface BulkView {
+  readonly id: string
+  readonly action: BulkAction
+  readonly filter: string | null
+  readonly user: string | null
+  readonly startedAt: number
+  readonly endedAt: number | null
+  readonly expected: number
+  readonly looked: number
+  readonly done: number
+  readonly refused: readonly { readonly why: string; readonly count: number; readonly sampleId: string }[]
+  readonly isAborted: boolean
+  readonly failure: string | null
+}
+
+/** One action taken in the dashboard. */
+export interface ActivityEntry {
+  readonly at: number
+  readonly user: string | null
+  readonly what: string
+  readonly href: string | null
+  readonly bulk: BulkView | null
+}
