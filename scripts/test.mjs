@@ -1,6 +1,6 @@
 // The whole test: format, lint and types, then every test file, with the servers that they need. The last line is the count, and
-// the exit code agrees with it. Arguments go to vitest: `npm test -- test/core`.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+// the exit code agrees with it. Arguments go to vitest: `npm test -- test/core`. In CI, single tests that fail run once more, alone.
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -11,13 +11,14 @@ import { testPrograms, testServers } from './services/engines.mjs'
 import { findPrograms, programFolders } from './services/programs.mjs'
 import { runCommand } from './services/run-command.mjs'
 import { startServices } from './services/start.mjs'
+import { afterSecondRun, filesToRunAgain, readReport } from './test-report.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
 // What is compiled takes the longest, so it begins first.
 const installing = installClients()
 const checkFailed = npm(['run', '--silent', 'check'], { cwd: root }).status !== 0
-const { passed, failed, skipped, trouble } = await testWithServices(process.argv.slice(2))
+const { passed, failures, skipped, trouble, unsteady = [] } = await testWithServices(process.argv.slice(2))
 const clientsTrouble = await installing
 const problems = [
   ...(checkFailed ? ['format, lint or types: see the top of this output'] : []),
@@ -25,8 +26,10 @@ const problems = [
   ...trouble,
 ]
 for (const problem of problems) console.log(`FAILED ${problem}`)
-console.log(`${passed} passed, ${failed + problems.length} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)
-process.exitCode = failed + problems.length === 0 ? 0 : 1
+for (const test of unsteady) console.log(`UNSTEADY ${test}: it failed beside the others and passed alone`)
+const failed = failures.length + problems.length
+console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)
+process.exitCode = failed === 0 ? 0 : 1
 
 async function testWithServices(args) {
   try {
@@ -39,7 +42,7 @@ async function testWithServices(args) {
       await services.stop()
     }
   } catch (thrown) {
-    return { passed: 0, failed: 0, skipped: 0, trouble: [thrown.message] }
+    return { passed: 0, failures: [], skipped: 0, trouble: [thrown.message] }
   }
 }
 
@@ -54,36 +57,24 @@ function missingPrograms() {
 async function runTests(args, variables) {
   const folder = mkdtempSync(join(tmpdir(), 'treadle-test-'))
   try {
-    const report = join(folder, 'report.json')
-    // A forgotten `.only` would pass by leaving the rest out.
-    const options = ['--allowOnly=false', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
-    const ending = await runCommand([process.execPath, 'node_modules/vitest/vitest.mjs', 'run', ...options, ...args], {
-      cwd: root,
-      env: { ...environmentOfThisNode(), ...variables },
-    })
-    return countTests(report, ending)
+    const first = await runVitest(args, variables, join(folder, 'first.json'))
+    const files = process.env.CI ? filesToRunAgain(first) : []
+    if (files.length === 0) return first
+    console.log(`Running what failed once more, alone, to tell a defect from an unsteady test: ${files.join(', ')}`)
+    return afterSecondRun(first, await runVitest([...files, '--maxWorkers=1'], variables, join(folder, 'second.json')))
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-function countTests(report, ending) {
-  let run
-  try {
-    run = JSON.parse(readFileSync(report, 'utf8'))
-  } catch {
-    return { passed: 0, failed: 0, skipped: 0, trouble: [`vitest ended with ${ending} and left no report`] }
-  }
-  // A file that cannot be loaded fails without having a test in it.
-  const trouble = run.testResults.filter(failedAsAWhole).map((file) => `${file.name}: ${file.message.split('\n')[0]}`)
-  if (ending !== 0 && run.numFailedTests + trouble.length === 0)
-    trouble.push(`vitest ended with ${ending}: see its message above`)
-  const skipped = run.numPendingTests + run.numTodoTests
-  return { passed: run.numPassedTests, failed: run.numFailedTests, skipped, trouble }
-}
-
-function failedAsAWhole(file) {
-  return file.status === 'failed' && !file.assertionResults.some((test) => test.status === 'failed')
+async function runVitest(args, variables, report) {
+  // A forgotten `.only` would pass by leaving the rest out.
+  const options = ['--allowOnly=false', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
+  const ending = await runCommand([process.execPath, 'node_modules/vitest/vitest.mjs', 'run', ...options, ...args], {
+    cwd: root,
+    env: { ...environmentOfThisNode(), ...variables },
+  })
+  return readReport(report, ending)
 }
 
 function say(message) {
