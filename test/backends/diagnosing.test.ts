@@ -27,11 +27,11 @@ describe('a diagnosis', () => {
     const failing = (code: 'DATABASE_DENIED' | 'DATABASE_FAILED') => async () => {
       throw new TreadleError(code, 'no')
     }
-    const findings = await runChecks([
-      { name: 'denied', look: failing('DATABASE_DENIED') },
-      { name: 'failed', look: failing('DATABASE_FAILED') },
-      { name: 'sound', look: async () => well('yes') },
-    ])
+    const findings = await runChecks('yes', {
+      denied: failing('DATABASE_DENIED'),
+      failed: failing('DATABASE_FAILED'),
+      sound: async (found) => well(found),
+    })
     expect(findings.map(({ check, verdict, found }) => [check, verdict, found])).toEqual([
       ['denied', 'warning', 'could not be checked: no'],
       ['failed', 'problem', 'could not be checked: no'],

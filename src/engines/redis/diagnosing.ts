@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/time/clock.ts'
-import { type Check, type Finding, judgeClock, problem, runChecks, warning, well } from '../../queue/contract/diagnosis.ts'
+import { type Finding, judgeClock, problem, runChecks, warning, well } from '../../queue/contract/diagnosis.ts'
 import type { RedisServer } from './connections/server.ts'
 import { isTooOld, lossOf, type ServerSettings, settingsOf } from './server-settings.ts'
 import { readServerTime } from './server-time.ts'
@@ -9,16 +9,14 @@ const nearlyFull = 0.8
 
 /** Checks everything that could make a queue on this server slow, wrong or less durable than it should be. */
 export async function diagnoseRedis(server: RedisServer, clock: Clock): Promise<readonly Finding[]> {
-  const settings = await settingsOf(server)
-  const checks: readonly Check[] = [
-    { name: 'server', look: async () => judgeServer(settings) },
-    { name: 'eviction', look: async () => judgeEviction(settings) },
-    { name: 'durability', look: async () => judgeDurability(settings) },
-    { name: 'memory', look: async () => judgeMemory(settings) },
-    { name: 'jobs', look: () => judgeJobs(server) },
-    { name: 'clock', look: async () => judgeClock((await readServerTime(server)).now - clock.now()) },
-  ]
-  return runChecks(checks)
+  return runChecks(await settingsOf(server), {
+    server: judgeServer,
+    eviction: judgeEviction,
+    durability: judgeDurability,
+    memory: judgeMemory,
+    jobs: () => judgeJobs(server),
+    clock: async () => judgeClock((await readServerTime(server)).now - clock.now()),
+  })
 }
 
 function judgeServer(settings: ServerSettings) {

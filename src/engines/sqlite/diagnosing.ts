@@ -2,16 +2,7 @@ import { statSync } from 'node:fs'
 import { access, constants, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { processUser } from '../../core/process/environment.ts'
-import {
-  type Check,
-  type Finding,
-  type Judgement,
-  judgeVersion,
-  problem,
-  runChecks,
-  warning,
-  well,
-} from '../../queue/contract/diagnosis.ts'
+import { type Finding, type Judgement, judgeVersion, problem, runChecks, warning, well } from '../../queue/contract/diagnosis.ts'
 import type { Connection } from './file/connection.ts'
 import { latestVersion, schemaState } from './schema/migrating.ts'
 
@@ -24,20 +15,16 @@ export function diagnoseSqlite(path: string, use: Use, expected: () => readonly 
       const row = connection.read(() => connection.prepare(sql).get()) as Readonly<Record<string, unknown>> | undefined
       return String(row?.[column])
     })
-  return runChecks([
-    check('library', () => well(`SQLite ${value('SELECT sqlite_version() AS version', 'version')}`)),
-    check('schema', () => judgeVersion(use(schemaState), latestVersion)),
-    check('tables and indexes', () => judgeObjects(expected(), new Set(use(objectNames)))),
-    check('journal', () => judgeJournal(value('PRAGMA journal_mode', 'journal_mode'))),
-    check('integrity', () => judgeIntegrity(value('PRAGMA quick_check(1)', 'quick_check'))),
-    check('log', () => judgeLog(sizeOf(`${path}-wal`))),
-    { name: 'rights', look: () => judgeRights(path) },
-    { name: 'disk', look: () => judgeDisk(dirname(path)) },
-  ])
-}
-
-function check(name: string, look: () => Judgement): Check {
-  return { name, look: async () => look() }
+  return runChecks(path, {
+    library: () => well(`SQLite ${value('SELECT sqlite_version() AS version', 'version')}`),
+    schema: () => judgeVersion(use(schemaState), latestVersion),
+    'tables and indexes': () => judgeObjects(expected(), new Set(use(objectNames))),
+    journal: () => judgeJournal(value('PRAGMA journal_mode', 'journal_mode')),
+    integrity: () => judgeIntegrity(value('PRAGMA quick_check(1)', 'quick_check')),
+    log: () => judgeLog(sizeOf(`${path}-wal`)),
+    rights: judgeRights,
+    disk: () => judgeDisk(dirname(path)),
+  })
 }
 
 /** Only the queue's own objects: the file may also hold tables of other programs. */

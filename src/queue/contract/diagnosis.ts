@@ -16,10 +16,8 @@ export interface Finding extends Judgement {
   readonly check: string
 }
 
-export interface Check {
-  readonly name: string
-  look(): Promise<Judgement>
-}
+/** What to check of a database, by the name of each check. */
+export type Checks<Parts> = Readonly<Record<string, (parts: Parts) => Judgement | Promise<Judgement>>>
 
 export function well(found: string): Judgement {
   return { verdict: 'ok', found, advice: null }
@@ -34,9 +32,12 @@ export function problem(found: string, advice: string): Judgement {
 }
 
 /** Runs the checks one after the other. A check that fails is reported and does not stop the others. */
-export async function runChecks(checks: readonly Check[]): Promise<readonly Finding[]> {
+export async function runChecks<Parts>(parts: Parts, checks: Checks<Parts>): Promise<readonly Finding[]> {
   const findings: Finding[] = []
-  for (const { name, look } of checks) findings.push({ check: name, ...(await look().catch(unseen)) })
+  for (const [check, judge] of Object.entries(checks)) {
+    const judged = (async () => judge(parts))()
+    findings.push({ check, ...(await judged.catch(unseen)) })
+  }
   return findings
 }
 

@@ -1,13 +1,5 @@
 import type { Clock } from '../../../core/time/clock.ts'
-import {
-  type Check,
-  type Judgement,
-  judgeClock,
-  judgeVersion,
-  problem,
-  warning,
-  well,
-} from '../../../queue/contract/diagnosis.ts'
+import { type Judgement, judgeClock, judgeVersion, problem, warning, well } from '../../../queue/contract/diagnosis.ts'
 import type { SchemaUpkeep } from '../../../queue/contract/upkeep.ts'
 import { type TableName, tables } from '../rows/tables.ts'
 import type { SqlDatabase } from '../session.ts'
@@ -20,20 +12,15 @@ export interface DiagnosingParts {
 
 const migrate = 'Run: npx treadle migrate'
 
-export function schemaCheck({ schema }: DiagnosingParts): Check {
-  return { name: 'schema', look: async () => judgeVersion(await schema.state(), schema.latest) }
+export async function checkSchema({ schema }: DiagnosingParts): Promise<Judgement> {
+  return judgeVersion(await schema.state(), schema.latest)
 }
 
-export function clockCheck({ database, clock }: DiagnosingParts): Check {
-  return {
-    name: 'clock',
-    async look() {
-      const before = clock.now()
-      const [row] = await database.all<{ now: number }>(`SELECT ${database.dialect.nowMs} AS now`)
-      const middle = before + (clock.now() - before) / 2
-      return judgeClock(Math.round(Number(row?.now ?? middle) - middle))
-    },
-  }
+export async function checkClock({ database, clock }: DiagnosingParts): Promise<Judgement> {
+  const before = clock.now()
+  const [row] = await database.all<{ now: number }>(`SELECT ${database.dialect.nowMs} AS now`)
+  const middle = before + (clock.now() - before) / 2
+  return judgeClock(Math.round(Number(row?.now ?? middle) - middle))
 }
 
 export const tableNames = Object.keys(tables) as readonly TableName[]
