@@ -1,26 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { accessibilityProblems, hasBrowser, type Opened, useBrowser } from './browser.ts'
-import { type Engine, evil, mailToken, readToken, type Sample, sampleOn, token } from './sample.ts'
+import { type Engine, evil, mailToken, pages, readToken, type Sample, sampleOn, token } from './sample.ts'
 
 const patience = { timeout: 60_000 }
-
-const pages = [
-  '/',
-  '/?range=7d',
-  '/jobs',
-  '/jobs?q=state:dead',
-  '/queues',
-  '/queues/mail',
-  '/workflows',
-  '/schedules',
-  '/schedules?view=day',
-  '/schedules?view=week',
-  '/schedules/digest',
-  '/dead',
-  '/workers',
-  '/engine',
-  '/activity',
-] as const
 
 describe.skipIf(!hasBrowser)('the dashboard in a browser', () => {
   const browser = useBrowser()

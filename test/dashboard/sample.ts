@@ -15,6 +15,25 @@ export const mailToken = 'mail-token-of-the-test'
 /** JSON.parse would round it. */
 export const largeNumber = '9007199254740993123'
 
+/** All pages but those of single jobs. */
+export const pages = [
+  '/',
+  '/?range=7d',
+  '/jobs',
+  '/jobs?q=state:dead',
+  '/queues',
+  '/queues/mail',
+  '/workflows',
+  '/schedules',
+  '/schedules?view=day',
+  '/schedules?view=week',
+  '/schedules/digest',
+  '/dead',
+  '/workers',
+  '/engine',
+  '/activity',
+] as const
+
 export interface Sample extends AsyncDisposable {
   readonly jobs: Treadle
   readonly server: JobServer

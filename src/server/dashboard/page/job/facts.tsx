@@ -11,7 +11,7 @@ export function Links({ job }: { readonly job: JobView }) {
     <Card title="Dependencies and dependents" actions={root === null ? undefined : <a href={to('workflows', root)}>graph</a>}>
       <div class="links">
         <LinkList links={links} none="waits for no job" />
-        <span class="links-mid">
+        <span>
           <span aria-hidden="true">→</span> <State state={stateOf(job)} /> this <span aria-hidden="true">→</span>
         </span>
         <LinkList links={waiters} none="no job waits for it" />
