@@ -2,7 +2,7 @@ import { envelopeVersion } from '../../envelope/envelope.ts'
 import { TableNames } from '../sql/rows/table-names.ts'
 
 export const prefix = 'treadle_'
-const names = new TableNames(prefix)
+export const names = new TableNames(prefix)
 
 /**
  * The identity of a job as it was signed. The part that jobs of one kind share is in a table of its own: a row with a `stamp`

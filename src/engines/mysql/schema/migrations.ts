@@ -1,93 +1,79 @@
 import type { Migration } from '../../../queue/contract/migration.ts'
-import { firstTables, sealedTables, tables } from '../../sql/rows/tables.ts'
-import { crowdedLanes } from './crowded-lanes.ts'
-import { listsByLane } from './lists-by-lane.ts'
-import { createTable, mysqlTables } from './schema.ts'
-import { statistics } from './statistics.ts'
+import { crowdedFrom, mostSingleLanes } from '../../sql/lanes/lane-numbers.ts'
+import { type OwnSteps, versionsOf } from '../../sql/migrations/versions.ts'
+import { jobView } from '../../sql/rows/job-view.ts'
+import { crowdColumn, crowdColumns, crowdIndex, listedColumn, listedIndex } from './places.ts'
+import { mysqlSchema } from './schema.ts'
 
-/**
- * All versions of the schema, oldest first. Never change one that was released. These statements do not run in a transaction, so
- * each must be safe to run again.
- */
+/** The lane of jobs that were listed by it alone, until version 10. */
+const laneColumn = 'lane_place INT AS (CASE WHEN state * (state - 3) * (state - 4 + linked) <> 0 THEN lane END) STORED'
+const laneIndex = 'jobs_lane'
+
+/** Lanes with running jobs keep their numbers, because settling a running job names its lane. */
+const crowdedLanes: OwnSteps = {
+  up: [
+    `ALTER TABLE {jobs} ADD COLUMN ${crowdColumn}`,
+    `ALTER TABLE {jobs} ADD COLUMN ${laneColumn}`,
+    "INSERT IGNORE INTO {mutexes} (name) VALUES ('counts')",
+    `UPDATE {lanes} SET lane = lane + ${crowdedFrom} WHERE lane > ${mostSingleLanes} AND lane < ${crowdedFrom}
+       AND lane NOT IN (SELECT lane FROM {jobs} WHERE state = 3)`,
+    `UPDATE {jobs} AS jobs JOIN {lanes} AS lanes ON lanes.lane = jobs.lane + ${crowdedFrom} AND lanes.lane > ${crowdedFrom}
+       SET jobs.lane = lanes.lane, jobs.crowd = -lanes.priority`,
+    ...['counts', 'groups'].map(
+      (table) => `UPDATE {${table}} AS placed
+       JOIN {lanes} AS lanes ON lanes.lane = placed.lane + ${crowdedFrom} AND lanes.lane > ${crowdedFrom}
+       SET placed.lane = lanes.lane`,
+    ),
+    `ALTER TABLE {jobs} ADD INDEX ${crowdIndex} (${crowdColumns.join(', ')})`,
+    `ALTER TABLE {jobs} ADD INDEX ${laneIndex} (lane_place)`,
+  ],
+  down: [
+    `ALTER TABLE {jobs} DROP INDEX ${crowdIndex}`,
+    `ALTER TABLE {jobs} DROP INDEX ${laneIndex}`,
+    'INSERT INTO {counts} (lane, state, jobs) SELECT lane, state, jobs FROM {totals} WHERE lane > 0',
+    "DELETE FROM {mutexes} WHERE name = 'counts'",
+    'ALTER TABLE {jobs} DROP COLUMN crowd_place',
+    'ALTER TABLE {jobs} DROP COLUMN lane_place',
+  ],
+}
+
+const view = jobView({
+  // Not FROM_UNIXTIME, which depends on the connection's time zone.
+  time: (column) => `TIMESTAMPADD(MICROSECOND, ${column} * 1000, TIMESTAMP '1970-01-01 00:00:00')`,
+  lastError: (column) =>
+    `CASE WHEN JSON_VALID(${column}) THEN JSON_UNQUOTE(JSON_EXTRACT(${column}, CONCAT('$[', JSON_LENGTH(${column}) - 1, '].message'))) END`,
+})
+
+/** Older programs name the index that they use. */
+const listsByLane: OwnSteps = {
+  up: [
+    `ALTER TABLE {jobs} ADD COLUMN ${listedColumn}, ADD INDEX ${listedIndex} (listed_place)`,
+    `ALTER TABLE {jobs} DROP INDEX ${laneIndex}, DROP COLUMN lane_place`,
+  ],
+  down: [
+    `ALTER TABLE {jobs} ADD COLUMN ${laneColumn}, ADD INDEX ${laneIndex} (lane_place)`,
+    `ALTER TABLE {jobs} DROP INDEX ${listedIndex}, DROP COLUMN listed_place`,
+  ],
+  compatibleFrom: 10,
+}
+
 export function mysqlMigrations(exactCollation: string): readonly Migration[] {
-  return [
-    {
+  return versionsOf(mysqlSchema(exactCollation), {
+    1: {
       up: [
-        ...mysqlTables(exactCollation),
         "INSERT IGNORE INTO {mutexes} (name) VALUES ('claims'), ('links')",
         'INSERT IGNORE INTO {schedule_revision} (one, revision) VALUES (1, 0)',
       ],
-      down: firstTables.map(([name]) => `DROP TABLE IF EXISTS {${name}}`),
-      compatibleFrom: 1,
     },
-    {
+    2: { up: ['INSERT IGNORE INTO {numbers} (one, next) VALUES (1, 1)'] },
+    7: crowdedLanes,
+    8: {
       up: [
-        'ALTER TABLE {jobs} ADD COLUMN number BIGINT',
-        'ALTER TABLE {jobs} ADD UNIQUE INDEX jobs_number (number)',
-        createTable('numbers', tables.numbers, exactCollation),
-        'INSERT IGNORE INTO {numbers} (one, next) VALUES (1, 1)',
+        "INSERT IGNORE INTO {mutexes} (name) VALUES ('rollups')",
+        `CREATE OR REPLACE SQL SECURITY INVOKER VIEW {job_view} AS ${view}`,
       ],
-      down: [
-        'DROP TABLE IF EXISTS {numbers}',
-        'ALTER TABLE {jobs} DROP INDEX jobs_number',
-        'ALTER TABLE {jobs} DROP COLUMN number',
-      ],
-      compatibleFrom: 1,
+      down: ['DROP VIEW IF EXISTS {job_view}', "DELETE FROM {mutexes} WHERE name = 'rollups'"],
     },
-    {
-      up: sealedTables.map((table) => `ALTER TABLE {${table}} ADD COLUMN seal LONGTEXT`),
-      down: sealedTables.map((table) => `ALTER TABLE {${table}} DROP COLUMN seal`),
-      compatibleFrom: 1,
-    },
-    storedSchedules(exactCollation),
-    {
-      up: [
-        createTable('logs', tables.logs, exactCollation),
-        createTable('tags', tables.tags, exactCollation),
-        'ALTER TABLE {tags} ADD INDEX tags_job (job_id)',
-      ],
-      down: ['DROP TABLE IF EXISTS {logs}', 'DROP TABLE IF EXISTS {tags}'],
-      compatibleFrom: 1,
-    },
-    {
-      up: [createTable('transfers', tables.transfers, exactCollation)],
-      down: ['DROP TABLE IF EXISTS {transfers}'],
-      compatibleFrom: 1,
-    },
-    crowdedLanes(exactCollation),
-    statistics(exactCollation),
-    {
-      up: [
-        createTable('event_listeners', tables.event_listeners, exactCollation),
-        createTable('event_position', tables.event_position, exactCollation),
-        createTable('events', tables.events, exactCollation),
-      ],
-      down: ['event_listeners', 'event_position', 'events'].map((name) => `DROP TABLE IF EXISTS {${name}}`),
-      compatibleFrom: 1,
-    },
-    listsByLane,
-  ]
-}
-
-/** Schedules created at run time, and revisions that tell which schedules have changed since when. */
-function storedSchedules(exactCollation: string): Migration {
-  return {
-    up: [
-      'ALTER TABLE {schedules} ADD COLUMN definition LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin',
-      'ALTER TABLE {schedules} ADD COLUMN signature LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin',
-      'ALTER TABLE {schedules} ADD COLUMN revision BIGINT NOT NULL DEFAULT 1',
-      'ALTER TABLE {schedules} ADD INDEX schedules_revision (revision)',
-      createTable('removed_schedules', tables.removed_schedules, exactCollation),
-      'ALTER TABLE {removed_schedules} ADD INDEX removed_schedules_revision (revision)',
-    ],
-    down: [
-      'DROP TABLE IF EXISTS {removed_schedules}',
-      'DELETE FROM {schedules} WHERE definition IS NOT NULL',
-      'ALTER TABLE {schedules} DROP INDEX schedules_revision',
-      'ALTER TABLE {schedules} DROP COLUMN revision',
-      'ALTER TABLE {schedules} DROP COLUMN signature',
-      'ALTER TABLE {schedules} DROP COLUMN definition',
-    ],
-    compatibleFrom: 1,
-  }
+    10: listsByLane,
+  })
 }

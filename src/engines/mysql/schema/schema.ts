@@ -1,4 +1,5 @@
-import { firstIndexes, firstTables, type Index, type Table, type TableName } from '../../sql/rows/tables.ts'
+import { declared, type NamedColumn, type SchemaWriter } from '../../sql/migrations/versions.ts'
+import { type ColumnType, type Index, indexes, type TableName, tables } from '../../sql/rows/tables.ts'
 import { placeColumns } from './places.ts'
 
 /** In characters. An index key holds at most 768 in total. */
@@ -8,29 +9,35 @@ const otherLengths: Partial<Readonly<Record<TableName, Readonly<Record<string, n
   rates: { scope: 720 },
 }
 
-/** The statements that create the first version of the schema, with tables written as `{jobs}`. */
-export function mysqlTables(exactCollation: string): readonly string[] {
-  return firstTables.map(([name, table]) => createTable(name, table, exactCollation))
+const storage = 'ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin'
+
+/** These statements do not run in a transaction, so each changes one thing, and may run again. `collation` compares exactly. */
+export function mysqlSchema(collation: string): SchemaWriter {
+  const columnText = (table: TableName, [name, column]: NamedColumn) =>
+    declared(name, column, columnType(column.type, otherLengths[table]?.[name] ?? nameLength, collation))
+  return {
+    tables,
+    // See `placeColumns` for the others.
+    indexes: indexes.filter(({ isOfStates }) => isOfStates !== true),
+    createTable(name, { columns, primary }, own) {
+      const places = name === 'jobs' ? placeColumns(columnType('name', nameLength, collation)) : []
+      const made = Object.entries(columns).map((column) => columnText(name, column))
+      const lines = [...made, `PRIMARY KEY (${primary.join(', ')})`, ...own.map(indexText), ...places]
+      return [`CREATE TABLE IF NOT EXISTS {${name}} (\n  ${lines.join(',\n  ')}\n) ${storage}`]
+    },
+    dropTable: (name) => `DROP TABLE IF EXISTS {${name}}`,
+    addColumns: (table, columns) => columns.map((column) => `ALTER TABLE {${table}} ADD COLUMN ${columnText(table, column)}`),
+    dropColumns: (table, columns) => columns.map((name) => `ALTER TABLE {${table}} DROP COLUMN ${name}`),
+    createIndex: (index) => `ALTER TABLE {${index.table}} ADD ${indexText(index)}`,
+    dropIndex: ({ name, table }) => `ALTER TABLE {${table}} DROP INDEX ${name}`,
+  }
 }
 
-export function createTable(name: TableName, table: Table, collation: string): string {
-  const columns = Object.entries(table.columns).map(([column, { type, nullable, fallback }]) => {
-    const length = otherLengths[name]?.[column] ?? nameLength
-    const given = fallback === undefined ? '' : ` DEFAULT ${typeof fallback === 'string' ? `'${fallback}'` : fallback}`
-    return `${column} ${columnType(type, length, collation)}${nullable === true ? '' : ' NOT NULL'}${given}`
-  })
-  const keys = firstIndexes.filter((index) => index.table === name && index.isOfStates !== true).map(createIndex)
-  const places = name === 'jobs' ? placeColumns(columnType('name', nameLength, collation)) : []
-  const lines = [...columns, `PRIMARY KEY (${table.primary.join(', ')})`, ...keys, ...places]
-  const kept = 'ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin'
-  return `CREATE TABLE IF NOT EXISTS {${name}} (\n  ${lines.join(',\n  ')}\n) ${kept}`
-}
-
-function createIndex({ name, columns, unique }: Index): string {
+function indexText({ name, columns, unique }: Index): string {
   return `${unique === true ? 'UNIQUE INDEX' : 'INDEX'} ${name} (${columns.join(', ')})`
 }
 
-function columnType(type: Table['columns'][string]['type'], length: number, collation: string): string {
+function columnType(type: ColumnType, length: number, collation: string): string {
   switch (type) {
     case 'id':
       return 'CHAR(36) CHARACTER SET ascii COLLATE ascii_bin'

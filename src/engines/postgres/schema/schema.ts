@@ -1,4 +1,5 @@
-import { firstIndexes, firstTables, type Index, type Table, type TableName } from '../../sql/rows/tables.ts'
+import { declared, type NamedColumn, type SchemaWriter } from '../../sql/migrations/versions.ts'
+import { type Index, indexes, type TableName, tables } from '../../sql/rows/tables.ts'
 import { columnTypes } from '../statements.ts'
 
 /**
@@ -11,10 +12,21 @@ const storage: Partial<Readonly<Record<TableName, string>>> = {
   rates: 'fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05',
 }
 
-/** The statements that create the first version of the schema, with tables written as `{jobs}`. */
-export function postgresTables(): readonly string[] {
-  const made = firstTables.map(([name, table]) => createTable(name, table))
-  return [...made, ...firstIndexes.map(createIndex)]
+export const postgresSchema: SchemaWriter = {
+  tables,
+  indexes,
+  createTable(name, { columns, primary }, own) {
+    const lines = [...Object.entries(columns).map(columnText), `PRIMARY KEY (${primary.join(', ')})`]
+    const kept = storage[name] === undefined ? '' : ` WITH (${storage[name]})`
+    return [`CREATE TABLE {${name}} (\n  ${lines.join(',\n  ')}\n)${kept}`, ...own.map(createIndex)]
+  },
+  dropTable: (name) => `DROP TABLE {${name}}`,
+  addColumns: (table, columns) => [
+    `ALTER TABLE {${table}} ${columns.map((each) => `ADD COLUMN ${columnText(each)}`).join(', ')}`,
+  ],
+  dropColumns: (table, columns) => [`ALTER TABLE {${table}} ${columns.map((name) => `DROP COLUMN ${name}`).join(', ')}`],
+  createIndex,
+  dropIndex: ({ name }) => `DROP INDEX {${name}}`,
 }
 
 export function createIndex({ name, table, columns, unique, where }: Index): string {
@@ -22,12 +34,7 @@ export function createIndex({ name, table, columns, unique, where }: Index): str
   return `CREATE ${kind} ${name} ON {${table}} (${columns.join(', ')})${where === undefined ? '' : ` WHERE ${where}`}`
 }
 
-export function createTable(name: TableName, { columns, primary }: Table): string {
-  const lines = Object.entries(columns).map(([column, { type, nullable, fallback }]) => {
-    if (type === 'serial') return `${column} bigint GENERATED ALWAYS AS IDENTITY`
-    const given = fallback === undefined ? '' : ` DEFAULT ${typeof fallback === 'string' ? `'${fallback}'` : fallback}`
-    return `${column} ${columnTypes[type]}${nullable === true ? '' : ' NOT NULL'}${given}`
-  })
-  const kept = storage[name] === undefined ? '' : ` WITH (${storage[name]})`
-  return `CREATE TABLE {${name}} (\n  ${[...lines, `PRIMARY KEY (${primary.join(', ')})`].join(',\n  ')}\n)${kept}`
+function columnText([name, column]: NamedColumn): string {
+  if (column.type === 'serial') return `${name} bigint GENERATED ALWAYS AS IDENTITY`
+  return declared(name, column, columnTypes[column.type])
 }

@@ -27,11 +27,11 @@ export const crowdIsReady = `${isReady} AND crowd IS NOT NULL`
 export type ColumnType = 'id' | 'name' | 'text' | 'int' | 'big' | 'flag' | 'serial'
 
 /** A table, column or index that is not in the first schema has the version that introduced it. */
-interface Dated {
+export interface Dated {
   readonly since?: number
 }
 
-interface Column extends Dated {
+export interface Column extends Dated {
   readonly type: ColumnType
   readonly nullable?: boolean
   readonly fallback?: string | number
@@ -294,9 +294,6 @@ export const tables = {
   totals: { columns: { lane: column('int'), state: column('int'), jobs: column('big') }, primary: ['lane', 'state'], since: 7 },
 } as const satisfies Readonly<Record<string, Table>>
 
-/** The tables that contain results, each with the signature of the worker. */
-export const sealedTables = ['jobs', 'edges', 'once'] as const
-
 export type TableName = keyof typeof tables
 export type ColumnName<Name extends TableName> = keyof (typeof tables)[Name]['columns'] & string
 
@@ -360,19 +357,3 @@ export const indexes: readonly Index[] = [
   { name: 'tags_job', table: 'tags', columns: ['job_id'], since: 5 },
   { name: 'occurrences_unended', table: 'occurrences', columns: ['schedule', 'outcome', 'at'], where: 'outcome IS NULL' },
 ]
-
-export type NamedTable = readonly [name: TableName, table: Table]
-
-/** The tables as they were in the first version of the schema. */
-export const firstTables: readonly NamedTable[] = Object.entries(tables as Readonly<Record<string, Table>>)
-  .filter(([, table]) => isFirst(table))
-  .map(([name, table]) => {
-    const columns = Object.fromEntries(Object.entries(table.columns).filter(([, column]) => isFirst(column)))
-    return [name as TableName, { ...table, columns }]
-  })
-
-export const firstIndexes: readonly Index[] = indexes.filter(isFirst)
-
-function isFirst({ since }: Dated): boolean {
-  return since === undefined
-}

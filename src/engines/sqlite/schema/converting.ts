@@ -46,14 +46,14 @@ const copied = [
 ]
 
 /** The statements that convert a file to these tables. */
-export function converted(tables: string, indexes: string): readonly string[] {
+export function converted(tables: readonly string[], indexes: readonly string[]): readonly string[] {
   return [
     ...[...renamed, ...kept].map((table) => `ALTER TABLE treadle_${table} RENAME TO treadle_old_${table}`),
-    tables,
+    ...tables,
     ...copied,
     ...[...renamed, ...kept].map((table) => `DROP TABLE treadle_old_${table}`),
     ...left.map((table) => `DROP TABLE treadle_${table}`),
-    indexes,
+    ...indexes,
   ]
 }
 
