@@ -272,9 +272,18 @@ export function openEnvelope(sealed: Sealed, keys: KeyRing | null): Opened {
     const changed = repeated.find((field) => identity[field] !== sealed[field])
     throw malformed(sealed.id, `its ${changed} was changed after it was sealed`)
   }
+  if (keys !== null && sealed.signature === null) refuseEncrypted(identity)
   const { createdAt = 0, runAt = 0 } = sealed
   if (!isInstant(createdAt) || !isInstant(runAt)) throw malformed(sealed.id, 'its times are not valid')
   return new OpenedEnvelope(identity, sealed.payload, keys !== null && sealed.signature !== null, isNumberSigned, keys)
+}
+
+/**
+ * Encrypting takes a key, and whoever has one also signs: the signature was removed, so that what is encrypted reaches another
+ * handler, or is stored in the clear.
+ */
+function refuseEncrypted({ id, encrypted }: Identity): void {
+  if (encrypted) throw new TreadleError('SIGNATURE_MISSING', `The envelope of job ${id} is encrypted, but not signed`)
 }
 
 function parsedPayload(id: string, payload: string): unknown {

@@ -10,15 +10,20 @@ export interface Contents {
   readonly identity?: Partial<Omit<Identity, 'id'>>
   readonly payload?: string
   readonly runAt: number
+  /** Signs the number that the job has in the database, whoever wrote it. By default only one that was signed is signed again. */
+  readonly signsNumber?: true
 }
 
 /** The same job with other contents, signed again. Only a verified job can be: one accepted without a signature gets none. */
-export function reseal(opened: Opened, kept: Kept, { identity, payload, runAt }: Contents, keys: KeyRing | null): Envelope {
-  const { number, createdAt, uniqueKey, uniqueUntil, group, links } = kept
+export function reseal(opened: Opened, kept: Kept, contents: Contents, keys: KeyRing | null): Envelope {
+  const { identity, payload, runAt, signsNumber = opened.isNumberSigned } = contents
+  const { createdAt, uniqueKey, uniqueUntil, group, links } = kept
+  const number = signsNumber ? kept.number : null
   const until = uniqueUntil === undefined ? {} : { uniqueUntil }
   const delivery = { number, createdAt, runAt, uniqueKey, ...until, group, links: links ?? null }
   const changed = { ...opened.identity, ...identity, id: opened.identity.id }
   // An encrypted payload stays as it is: it is bound to the id, which does not change.
   const isUnchanged = payload === undefined || payload === opened.text
-  return sealEnvelope(changed, payload ?? opened.text, delivery, opened.signer(keys), isUnchanged)
+  const envelope = sealEnvelope(changed, payload ?? opened.text, delivery, opened.signer(keys), isUnchanged)
+  return signsNumber ? envelope : { ...envelope, number: kept.number }
 }

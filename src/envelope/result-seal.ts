@@ -79,16 +79,18 @@ export function sealOnce(once: Omit<SealedOnce, 'seal'>, job: SealingJob, keys: 
 /** Like `openResult`, for a job with the same idempotency key. Requires a signing key that may sign for `job`. */
 export function openOnce(once: SealedOnce, job: ScopedJob, keys: KeyRing | null): OpenedOnce {
   const what = `The result kept under the idempotency key "${once.key}"`
-  if (isUnsealed(once, keys, what)) return { result: once.result, wasEncrypted: false }
+  if (isUnsealed(once, keys, what)) return { result: once.result, wasEncrypted: false, wasSigned: false }
   const isVouchedFor = (isEncrypted: boolean) => keys.verifyText(onceText(once, isEncrypted), once.seal ?? '', job)
   const result = readText(once.result, isVouchedFor, onceContext(once.key), keys, what)
-  return { result, wasEncrypted: result !== once.result }
+  return { result, wasEncrypted: result !== once.result, wasSigned: true }
 }
 
 export interface OpenedOnce {
   readonly result: string | null
   /** If so, it must be stored encrypted again. */
   readonly wasEncrypted: boolean
+  /** If not, it was accepted without a signature, and whoever takes it over must not sign it. */
+  readonly wasSigned: boolean
 }
 
 /** A job that another one waits for: a dependency identified by its position, or a child by its key. */

@@ -79,6 +79,7 @@ export function openSchedule(
     throw new TreadleError('ENVELOPE_MALFORMED', 'its stored form is not a schedule with this key')
   const { job, recurrence, payload, isEncrypted } = written
   if (keys !== null) refuseForged(text, signature, { job, queue: queueOf(job) }, keys)
+  if (isEncrypted && signature === null) throw new TreadleError('SIGNATURE_MISSING', 'it is encrypted, but not signed')
   const isSigned = keys !== null && signature !== null
   return { job, recurrence, payload: isEncrypted ? decrypted(payload, key, keys) : payload, isSigned }
 }

@@ -63,7 +63,7 @@ describe('treadle keys', () => {
     const refused = await project.call(['keys', 'retire', old])
     expect(refused).toMatchObject({
       code: 1,
-      err: expect.stringContaining(`1 unfinished job signed with ${old} would be rejected`),
+      err: expect.stringContaining(`${old} is still needed: without it, 1 unfinished job would be rejected`),
     })
     expect(text(project)).toBe(before)
     expect(await project.call(['keys', 'retire', old, '--force'])).toMatchObject({ code: 0 })

@@ -82,10 +82,12 @@ describe('a sealed envelope', () => {
     for (const number of [8, null]) expect(codeOf({ ...sealed, number })).toBe('SIGNATURE_INVALID')
   })
 
-  it('may be given a number later, which nothing vouches for until it is sealed again', () => {
+  it('may be given a number later, which nothing vouches for until it is sealed again for that', () => {
     const numbered = { ...sealEnvelope(identity, payload, delivery, keys), number: 7 }
-    const again = reseal(openEnvelope(numbered, keys), numbered, { runAt: 0 }, keys)
-    expect(openEnvelope(again, keys).identity).toEqual(identity)
+    const changed = reseal(openEnvelope(numbered, keys), numbered, { runAt: 0 }, keys)
+    expect({ number: changed.number, signed: openEnvelope(changed, keys).isNumberSigned }).toEqual({ number: 7, signed: false })
+    const again = reseal(openEnvelope(numbered, keys), numbered, { runAt: 0, signsNumber: true }, keys)
+    expect(openEnvelope(again, keys)).toMatchObject({ identity, isNumberSigned: true })
     expect(codeOf({ ...again, number: 8 })).toBe('SIGNATURE_INVALID')
   })
 

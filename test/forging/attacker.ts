@@ -12,6 +12,8 @@ export interface Attacker {
   deleteJob(id: string): Promise<void>
   /** Writes the counter of the numbers of jobs: the next one. */
   forgeCounter(next: string): Promise<void>
+  /** Writes what is kept under all idempotency keys whose work is done. */
+  forgeOnce(kept: { readonly result: string | null; readonly seal: string | null }): Promise<void>
   /** Gives the unique key of one job to another one. */
   moveKey(from: string, to: string): Promise<void>
   /** Writes columns of all stored schedules, and has everybody read them again. */

@@ -101,5 +101,25 @@ describe.each(engines)('small numbers that somebody exchanges in %s', (engine) =
       await ask('RequeueJobs', { jobIDs: '77', name: 'renamed' })
       expect(await queue.record(run)).toMatchObject({ state: 'ready', job: 'pay', payload: '{"to":"ada"}' })
     })
+
+    test.each<[string, (queue: AttackedQueue, id: string) => Promise<unknown>]>([
+      ['PATCH', async (queue, id) => (await queue.http()).ask('PATCH', `/jobs/${id}`, { json: { priority: 5 } })],
+      ['a dispatch that is merged', (queue) => queue.jobs.dispatch('pay', {}, { unique: { key: 'one', onConflict: 'merge' } })],
+      [
+        'a dispatch that replaces it',
+        (queue) => queue.jobs.dispatch('pay', { to: 'ada' }, { unique: { key: 'one', onConflict: 'replace' } }),
+      ],
+      ['RequeueJobs', async (queue) => (await queue.bedrock()).ask('RequeueJobs', { jobIDs: '77' })],
+    ])('%s signs no number that somebody has given to a job that waits', async (_, act) => {
+      const queue = await attackedQueue(engine)
+      const { id } = await queue.jobs.define('pay', async () => {}).dispatch({ to: 'ada' }, { unique: 'one' })
+      await queue.forge(id, { number: 77 })
+      await act(queue, id)
+      expect(await queue.record({ id })).toMatchObject({ state: 'ready', number: 77 })
+      const { status } = await queue.bedrock()
+      expect(await status('UpdateJob', { jobID: 77, data: forged })).toMatch(/^405 /)
+      expect(await queue.record({ id })).toMatchObject({ payload: '{"to":"ada"}' })
+      expect(await queue.isSigned(id)).toBe(true)
+    })
   })
 })

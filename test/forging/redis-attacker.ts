@@ -86,6 +86,11 @@ export function redisAttacker(client: Client, prefix: string): RedisAttacker {
       for (const table of ['h', 'b', 'x', 'p']) await client.hdel(key(table), id)
     },
     forgeCounter: async (next) => void (await client.hset(key('meta'), 'numbers', next)),
+    forgeOnce: async ({ result, seal }) => {
+      for (const [name, text] of Object.entries(await client.hgetall(key('om')))) {
+        await client.hset(key('om'), name, JSON.stringify([result, seal, ...JSON.parse(text).slice(2)]))
+      }
+    },
     moveKey: async (from, to) => {
       const [holder, taker] = [await headOf(from), await headOf(to)]
       const [index, uniqueKey, until] = holder.rest.slice(7, 10)

@@ -26,6 +26,7 @@ export function sqlAttacker(backend: WholeBackend, sql: (statement: string) => P
     },
     deleteJob: (id) => sql(`DELETE FROM {jobs} WHERE id = '${id}'`),
     forgeCounter: (next) => sql(`UPDATE {numbers} SET next = ${next}`),
+    forgeOnce: (kept) => sql(`UPDATE {once} SET ${assignments(kept)} WHERE done_until IS NOT NULL`),
     moveKey: async (from, to) => {
       // What finds the holder of a key is a digest of it.
       const columns = ['unique_key', 'unique_until', 'held_key']

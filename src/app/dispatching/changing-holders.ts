@@ -47,7 +47,8 @@ function* change(holder: string, plan: Plan, payload: WrittenPayload, deps: Chan
   if (typeof opened === 'string') return opened
   refuseAnother(opened, plan, payload.uniqueKey, deps.sealing.keys)
   const latest = maxWaitMs === null ? Number.POSITIVE_INFINITY : held.createdAt + maxWaitMs
-  const inherited = { latest, number: held.number, expected: sealOf(held) }
+  // A number that somebody wrote into the database does not get signed.
+  const inherited = { latest, number: opened.isNumberSigned ? held.number : null, expected: sealOf(held) }
   if (plan.uniqueness?.onConflict !== 'merge') return yield* replace(holder, plan, payload, { ...inherited, opened: null }, deps)
   const written = yield* merged(plan, opened, payload, deps)
   // An encrypted payload must stay encrypted when something is merged into it.

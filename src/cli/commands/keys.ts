@@ -6,9 +6,9 @@ import type { SigningKey } from '../../envelope/keys/key-ring.ts'
 import { type KeyScope, scopeProblem, scopeText } from '../../envelope/keys/key-scope.ts'
 import { examples } from '../examples.ts'
 import { UsageError } from '../failure.ts'
-import { type KeyUsage, keyUsage } from '../jobs/key-usage.ts'
-import { keysJson, keysText } from '../output/keys.ts'
-import { plural, visibleLine } from '../output/text.ts'
+import { type KeyUsage, keyUsage, noNeeds } from '../jobs/key-usage.ts'
+import { keysJson, keysText, needsText } from '../output/keys.ts'
+import { visibleLine } from '../output/text.ts'
 import { type ProjectSession, withProject } from '../session.ts'
 import { collect } from '../values.ts'
 
@@ -31,7 +31,7 @@ export function addKeys(program: Command): void {
     .command('keys')
     .summary('list, create, rotate and retire signing keys')
     .description(
-      'Without a subcommand it lists the keys in the key file: which of them signs, what they are limited to, and how many unfinished jobs they have signed. Secrets are only printed by "keys export". Programs read the file when they start.',
+      'Without a subcommand it lists the keys in the key file: which of them signs, what they are limited to, and how many unfinished jobs, stored schedules and results need them. Secrets are only printed by "keys export". Programs read the file when they start.',
     )
     .usage('[command] [options]')
     .option('--file <path>', 'the key file (default: the one beside the SQLite file, such as jobs.db.key)')
@@ -125,10 +125,10 @@ function addRetire(keys: Command): void {
     .command('retire')
     .summary('remove a key from the key file')
     .description(
-      'Refuses while unfinished jobs are signed with the key: they would fail. Dead jobs signed with it can no longer be replayed.',
+      'Refuses while something needs the key: unfinished jobs, stored schedules, and results that jobs wait for or idempotency keys keep. Dead jobs signed with it can no longer be replayed.',
     )
     .argument('<id>', 'the id of the key')
-    .option('--force', 'even if unfinished jobs need it, or if that cannot be checked')
+    .option('--force', 'even if something needs it, or if that cannot be checked')
     .addHelpText('after', examples(['keys retire k-90ab12cd', '']))
     .action((id: string, { force = false }: { readonly force?: boolean }, command: Command) =>
       withKeys(command, async (session) => {
@@ -197,9 +197,9 @@ function withKeys(command: Command, run: (session: KeySession) => Promise<void>)
 
 /** Null if it cannot be determined. If the jobs cannot be read, prints why. */
 async function usageOf({ project, jobs, file, out }: KeySession): Promise<KeyUsage | null> {
-  if (project.missingFile !== null) return project.keyFile === file ? { signed: new Map(), unsigned: 0, isPartial: false } : null
+  if (project.missingFile !== null) return project.keyFile === file ? { needs: new Map(), unsigned: 0, isPartial: false } : null
   try {
-    return await keyUsage(await jobs.store())
+    return await keyUsage((await jobs.served({ looksOnly: true })).backend)
   } catch (thrown) {
     out.note(`note: the jobs cannot be read: ${visibleLine(messageOf(thrown))}`)
     return null
@@ -217,8 +217,8 @@ function refuseNeeded(id: string, usage: KeyUsage | null): void {
     const message = `Cannot tell whether unfinished jobs are signed with ${id}. Give the --url of the queue, or use --force.`
     throw new TreadleError('KEY_INVALID', message)
   }
-  const needed = usage.signed.get(id) ?? 0
-  if (needed === 0) return
-  const message = `${plural(needed, 'unfinished job')} signed with ${id} would be rejected. Wait until they have finished, or use --force.`
+  const needed = needsText(usage.needs.get(id) ?? noNeeds)
+  if (needed.length === 0) return
+  const message = `${id} is still needed: without it, ${needed.join(', and ')}. Use --force to retire it anyway.`
   throw new TreadleError('KEY_INVALID', message)
 }

@@ -1,37 +1,106 @@
+import { parseEncrypted } from '../../envelope/encryption.ts'
+import { identityOf } from '../../envelope/envelope.ts'
+import { readSchedule } from '../../envelope/schedule-seal.ts'
+import type { WholeBackend } from '../../queue/contract/contract.ts'
 import { finalStates, jobStates } from '../../queue/contract/job-state.ts'
-import type { JobStore } from '../../queue/contract/store.ts'
+import type { StoredDefinition } from '../../queue/contract/schedule-store.ts'
+import type { JobRecord } from '../../queue/contract/store.ts'
 
-/** How many unfinished jobs each key has signed. */
+/** What the keys of a queue are needed for. */
 export interface KeyUsage {
-  /** By the id of the signing key. */
-  readonly signed: ReadonlyMap<string, number>
+  /** By the id of the key. */
+  readonly needs: ReadonlyMap<string, KeyNeeds>
+  /** Unfinished jobs without a signature. */
   readonly unsigned: number
-  /** Whether there were too many jobs to read all of them, so that the counts are lower bounds. */
+  /** Whether there was too much to read all of it, so that the counts are lower bounds. */
   readonly isPartial: boolean
+}
+
+export interface KeyNeeds {
+  /** Unfinished jobs that are signed or encrypted with it. */
+  readonly jobs: number
+  /** Stored schedules that are signed or encrypted with it. */
+  readonly schedules: number
+  /** Results that are signed with it, and that unfinished jobs have waited for or idempotency keys keep. */
+  readonly results: number
 }
 
 const livingStates = jobStates.filter((state) => !finalStates.some((final) => final === state))
 const page = 1_000
 const mostLooked = 200_000
+const mostLinked = 20_000
 
-export async function keyUsage(store: JobStore): Promise<KeyUsage> {
-  const signed = new Map<string, number>()
-  let [unsigned, looked] = [0, 0]
+export async function keyUsage(backend: WholeBackend): Promise<KeyUsage> {
+  const needs = new Needs()
+  const jobs = await countJobs(backend, needs)
+  for (const { definition } of await backend.store.schedules.list()) needs.add('schedules', keysOfSchedule(definition))
+  const areAllKept = await countKept(backend, needs)
+  return { needs: needs.byKey, unsigned: jobs.unsigned, isPartial: jobs.isPartial || !areAllKept }
+}
+
+export const noNeeds: KeyNeeds = { jobs: 0, schedules: 0, results: 0 }
+
+class Needs {
+  readonly byKey = new Map<string, KeyNeeds>()
+
+  /** Counts one for each of these keys. */
+  add(what: keyof KeyNeeds, keys: readonly (string | undefined)[]): void {
+    for (const key of new Set(keys)) {
+      if (key === undefined) continue
+      const before = this.byKey.get(key) ?? noNeeds
+      this.byKey.set(key, { ...before, [what]: before[what] + 1 })
+    }
+  }
+}
+
+/** Counts the unfinished jobs, and the results of those that they have waited for. */
+async function countJobs({ store }: WholeBackend, needs: Needs): Promise<Pick<KeyUsage, 'unsigned' | 'isPartial'>> {
+  let [unsigned, looked, linked] = [0, 0, 0]
   for (const state of livingStates) {
     for (let before: string | undefined; looked < mostLooked; ) {
       const found = await store.list({ state, limit: page, ...(before !== undefined && { before }) })
-      for (const { signature } of found) {
-        if (signature === null) unsigned++
-        else signed.set(signerOf(signature), (signed.get(signerOf(signature)) ?? 0) + 1)
+      for (const job of found) {
+        if (job.signature === null) unsigned++
+        needs.add('jobs', keysOfJob(job))
+        if (job.root === null || ++linked > mostLinked) continue
+        for (const { seal } of await store.links(job.id)) needs.add('results', [signerOf(seal)])
       }
       looked += found.length
       before = found.at(-1)?.id
       if (found.length < page) break
     }
   }
-  return { signed, unsigned, isPartial: looked >= mostLooked }
+  return { unsigned, isPartial: looked >= mostLooked || linked > mostLinked }
 }
 
-function signerOf(signature: string): string {
-  return signature.slice(0, Math.max(signature.indexOf('.'), 0))
+/** A job that was changed since it was dispatched may be signed with another key than its payload is encrypted with. */
+function keysOfJob({ id, identity, signature, payload }: JobRecord): readonly (string | undefined)[] {
+  const isEncrypted = identityOf(id, identity)?.encrypted === true
+  return [signerOf(signature), isEncrypted ? parseEncrypted(payload)?.kid : undefined]
+}
+
+function keysOfSchedule(definition: StoredDefinition | null): readonly (string | undefined)[] {
+  if (definition === null) return []
+  const written = readSchedule(definition.text)
+  return [signerOf(definition.signature), written?.isEncrypted ? parseEncrypted(written.payload)?.kid : undefined]
+}
+
+/** Counts the results kept under idempotency keys. False if not all of them could be read. */
+async function countKept({ coordination, transfer }: WholeBackend, needs: Needs): Promise<boolean> {
+  if (transfer === undefined) return coordination === undefined
+  let looked = 0
+  for (let after: string | null = null; looked < mostLooked; ) {
+    const facts = await transfer.facts({ after, limit: page })
+    for (const fact of facts.facts) if (fact.kind === 'once') needs.add('results', [signerOf(fact.seal)])
+    looked += facts.facts.length
+    after = facts.after
+    if (after === null) return true
+  }
+  return false
+}
+
+/** The id of the key that a signature or a seal begins with. */
+function signerOf(signature: string | null): string | undefined {
+  const dot = signature?.indexOf('.') ?? -1
+  return signature === null || signature === undefined ? undefined : signature.slice(0, Math.max(dot, 0))
 }

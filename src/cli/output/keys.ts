@@ -1,6 +1,6 @@
 import type { SigningKey } from '../../envelope/keys/key-ring.ts'
 import { isLimited, scopeText } from '../../envelope/keys/key-scope.ts'
-import type { KeyUsage } from '../jobs/key-usage.ts'
+import { type KeyNeeds, type KeyUsage, noNeeds } from '../jobs/key-usage.ts'
 import type { Output } from './output.ts'
 import { plural } from './text.ts'
 
@@ -10,8 +10,8 @@ interface ShownKey {
   /** Whether it signs anything: false if an earlier key signs all jobs. */
   readonly signs: boolean
   readonly limits: string
-  /** Unfinished jobs that it signed; null if the queue cannot be read. */
-  readonly jobs: number | null
+  /** Null if the queue cannot be read. */
+  readonly needs: KeyNeeds | null
 }
 
 export function keysText(keys: readonly SigningKey[], usage: KeyUsage | null, out: Output): string {
@@ -20,7 +20,9 @@ export function keysText(keys: readonly SigningKey[], usage: KeyUsage | null, ou
       { head: 'KEY', cell: ({ id }) => id, whole: true },
       { head: 'SIGNS', cell: ({ signs }) => (signs ? 'yes' : 'no, verifies'), whole: true },
       { head: 'LIMITED TO', cell: ({ limits }) => limits || '-', least: 10 },
-      { head: 'LIVING JOBS', cell: ({ jobs }) => jobsText(jobs, usage), align: 'right', whole: true },
+      { head: 'LIVING JOBS', cell: ({ needs }) => countText(needs?.jobs, usage), align: 'right', whole: true },
+      { head: 'SCHEDULES', cell: ({ needs }) => countText(needs?.schedules, usage), align: 'right', whole: true },
+      { head: 'RESULTS', cell: ({ needs }) => countText(needs?.results, usage), align: 'right', whole: true },
     ],
     keys.map((key) => shownKey(key, keys, usage)),
   )
@@ -31,8 +33,13 @@ export function keysJson(file: string, keys: readonly SigningKey[], usage: KeyUs
   return {
     file,
     keys: keys.map((key) => {
-      const { id, signs, jobs } = shownKey(key, keys, usage)
-      return { id, signs, queues: key.queues ?? null, jobs: key.jobs ?? null, livingJobs: jobs }
+      const { id, signs, needs } = shownKey(key, keys, usage)
+      const needed = {
+        livingJobs: needs?.jobs ?? null,
+        storedSchedules: needs?.schedules ?? null,
+        results: needs?.results ?? null,
+      }
+      return { id, signs, queues: key.queues ?? null, jobs: key.jobs ?? null, ...needed }
     }),
     unsignedJobs: usage?.unsigned ?? null,
     unknownKeys: strayKeys(keys, usage).map(([id, livingJobs]) => ({ id, livingJobs })),
@@ -41,13 +48,26 @@ export function keysJson(file: string, keys: readonly SigningKey[], usage: KeyUs
 
 function shownKey(key: SigningKey, keys: readonly SigningKey[], usage: KeyUsage | null): ShownKey {
   const before = keys.slice(0, keys.indexOf(key))
-  const jobs = usage === null ? null : (usage.signed.get(key.id) ?? 0)
-  return { id: key.id, signs: before.every(isLimited), limits: scopeText(key), jobs }
+  const needs = usage === null ? null : (usage.needs.get(key.id) ?? noNeeds)
+  return { id: key.id, signs: before.every(isLimited), limits: scopeText(key), needs }
 }
 
-function jobsText(jobs: number | null, usage: KeyUsage | null): string {
-  if (jobs === null) return '?'
-  return usage?.isPartial ? `${jobs}+` : String(jobs)
+function countText(count: number | undefined, usage: KeyUsage | null): string {
+  if (count === undefined) return '?'
+  return usage?.isPartial ? `${count}+` : String(count)
+}
+
+/** What would happen without a key, and what to do about it. */
+export function needsText({ jobs, schedules, results }: KeyNeeds): readonly string[] {
+  return [
+    ...(jobs === 0 ? [] : [`${plural(jobs, 'unfinished job')} would be rejected (wait for them to finish)`]),
+    ...(schedules === 0 ? [] : [`${plural(schedules, 'stored schedule')} would not be followed (create them again)`]),
+    ...(results === 0
+      ? []
+      : [
+          `jobs that use ${plural(results, 'result')} of other jobs, or of idempotency keys, would be rejected (wait for them too)`,
+        ]),
+  ]
 }
 
 /** Jobs that will not run with these keys. */
@@ -60,5 +80,6 @@ function strayLines(keys: readonly SigningKey[], usage: KeyUsage | null): readon
 }
 
 function strayKeys(keys: readonly SigningKey[], usage: KeyUsage | null): readonly (readonly [id: string, count: number])[] {
-  return [...(usage?.signed ?? [])].filter(([id]) => !keys.some((key) => key.id === id))
+  const strays = [...(usage?.needs ?? [])].filter(([id]) => !keys.some((key) => key.id === id))
+  return strays.flatMap(([id, { jobs }]) => (jobs === 0 ? [] : [[id, jobs] as const]))
 }

@@ -40,7 +40,14 @@ export async function heldByKey(key: string, { id, job, queue }: KeyedJob, deps:
       }
       // A run without a result still counts as a success: jobs that depend on this one need not wait any longer.
       const why = `a job with the idempotency key "${key}" has succeeded`
-      return { kind: 'skipped', why, result: done.result ?? 'null', ...(done.wasEncrypted && { encrypted: true }) }
+      const { result, wasEncrypted, wasSigned } = done
+      return {
+        kind: 'skipped',
+        why,
+        result: result ?? 'null',
+        ...(wasEncrypted && { encrypted: true }),
+        ...(!wasSigned && { unsigned: true }),
+      }
     }
     case 'busy':
     case 'unknown':

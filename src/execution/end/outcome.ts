@@ -26,6 +26,8 @@ export type Outcome =
       readonly why: string
       readonly result?: string
       readonly encrypted?: true
+      /** The result was accepted without a signature, and gets none. */
+      readonly unsigned?: true
       readonly missedBy?: string
     }
   /** Another worker has the job now: there is nothing left to settle. */
@@ -104,7 +106,8 @@ export function settlementOf(outcome: Outcome, token: string, attempt: number, n
     case 'skipped': {
       const settled = { token, kind: 'skipped', why: outcome.why, keep: keep.skipped > 0 } as const
       if (outcome.result === undefined) return settled
-      return { ...settled, result: outcome.result, ...(outcome.encrypted && { encrypted: true }) }
+      const { result, encrypted, unsigned } = outcome
+      return { ...settled, result, ...(encrypted && { encrypted }), ...(unsigned && { unsigned }) }
     }
     case 'lost':
       return null

@@ -60,8 +60,9 @@ export function sealed(settlement: Settlement, { id, identity }: SettledJob, key
       return { ...settlement, ...stored, ...(once && { once: sealedMark(once, settlement.result, job, keys) }) }
     }
     case 'skipped': {
-      const { result = null, encrypted, ...rest } = settlement
+      const { result = null, encrypted, unsigned, ...rest } = settlement
       if (result === null) return rest
+      if (unsigned) return { ...rest, result }
       const job = { ...sealingJob(id, identity), ...(encrypted && { encrypted }) }
       return { ...rest, ...sealResult({ id, outcome: 'skipped', result }, job, keys) }
     }

@@ -204,6 +204,8 @@ export type Settlement = { readonly token: string } & (
       readonly seal?: string | null
       /** The result was kept encrypted and must be stored encrypted, whatever the job says: see `sealed`. */
       readonly encrypted?: true
+      /** The result was accepted without a signature and must be stored without one: see `sealed`. */
+      readonly unsigned?: true
     }
 )
 

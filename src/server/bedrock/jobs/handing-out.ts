@@ -76,7 +76,7 @@ async function handOutOne(admitted: AdmittedLease, grant: Grant, jobs: WireQueue
 async function signNumber({ id, signature }: Lease['envelope'], jobs: WireQueue): Promise<void> {
   if (jobs.deps.queue.keys === null || signature === null) return
   const job = await jobs.byId(id)
-  if (job !== null) await jobs.change(job, () => ({}))
+  if (job !== null) await jobs.change(job, () => ({ signsNumber: true }))
 }
 
 /**

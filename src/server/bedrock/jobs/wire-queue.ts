@@ -49,6 +49,8 @@ export interface JobChanges {
   readonly priority?: number
   readonly runAt?: number
   readonly meta?: Partial<WireMeta>
+  /** It is being handed out, and its client will refer to it by its number. */
+  readonly signsNumber?: true
   /** It no longer waits for its children. */
   readonly unblocks?: true
 }
@@ -163,13 +165,13 @@ export class WireQueue {
     const opened = await this.verified(record)
     const before = opened.identity
     const { job = before.job, priority = before.priority, repeat = before.repeat } = changes
-    const { runAt = record.runAt } = changes
+    const { runAt = record.runAt, signsNumber } = changes
     // A client only sees a placeholder for encrypted data. If it sends that back, keep the real data.
     const data = changes.data === undefined || changes.data === shownText(opened.text) ? opened.text : changes.data
     const meta = withWireMeta(before.meta, { ...wireMetaOf(before.meta), ...changes.meta })
     const name = before.name === before.job ? job : before.name
     const identity = { job, name, priority, repeat, meta }
-    return reseal(opened, record, { identity, payload: data, runAt }, this.deps.queue.keys)
+    return reseal(opened, record, { identity, payload: data, runAt, ...(signsNumber && { signsNumber }) }, this.deps.queue.keys)
   }
 
   /** Changes a job in any state. Without a new time, the job keeps its current one. */
