@@ -106,6 +106,21 @@ describe('Query', () => {
     }
   })
 
+  test('shows a person who types `SELECT *` the columns that the documentation shows', async () => {
+    const { client } = await served()
+    await create(client, [{ name: 'a', firstRun: '2026-03-01', repeat: 'hourly', retryAfter: '+1 HOUR' }])
+    const typed = async (query: string) => {
+      client.send(`Query: ${query}\n\n`)
+      return (await client.reply()).split('\r\n\r\n')[1]?.replace(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/m, 'TIME')
+    }
+    const columns = 'created | jobID | state | name | nextRun | lastRun | repeat | data | priority | parentJobID'
+    const row = 'TIME | 1 | QUEUED | a | 2026-03-01 00:00:00 |  | HOURLY | {} | 500 | 0'
+    expect(await typed('SELECT * FROM jobs;')).toBe(`${columns}\n${row}\n`)
+    expect(await typed('SELECT *, 1 AS n FROM jobs;')).toBe(`${columns} | n\n${row} | 1\n`)
+    expect(await typed('SELECT RetryAfter FROM jobs;')).toBe('retryAfter\n+1 HOUR\n')
+    expect(await typed("SELECT * FROM jobs WHERE retryAfter LIKE '+1%';")).toContain('| retryAfter\n')
+  })
+
   test('is refused as a whole if any of its statements writes', async () => {
     const { client, ask } = await served()
     await create(client, [{ name: 'a' }])

@@ -1,7 +1,7 @@
 import { writeExact } from '../../../core/text/exact-json.ts'
 import { jsonOf, retryCountOf, withMembers } from '../../../envelope/bedrock-data.ts'
 import { enqueue } from '../jobs/ending-jobs.ts'
-import { refuseLargeData, renamed } from '../jobs/format/given-texts.ts'
+import { refuseUnfitData, renamed } from '../jobs/format/given-texts.ts'
 import { asMock, isMock, notMock } from '../jobs/format/job-data.ts'
 import { priorityOf } from '../jobs/format/priorities.ts'
 import { isBasedOn, nextRunOf, repeatOf } from '../jobs/format/repeats.ts'
@@ -26,7 +26,7 @@ const largestData = 1024 * 1024
 export const updateJob: Command = async (request, { jobs }) => {
   const number = jobNumberOf(request)
   const data = requiredText(request, 'data', largestData)
-  refuseLargeData(data, jobs)
+  refuseUnfitData(data, jobs)
   const repeat = repeatOf(textOf(request, 'repeat'), jobs.now)
   const priority = rawTextOf(request, 'jobPriority')
   const job = await jobs.findToChange(number)

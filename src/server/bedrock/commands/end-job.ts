@@ -3,12 +3,13 @@ import { jsonOf, objectOf } from '../../../envelope/bedrock-data.ts'
 import { end, outcomeOfDone } from '../../../execution/end/end.ts'
 import { nextRunAt } from '../../../execution/end/repeating.ts'
 import { childrenLeft, doneRun, finish, openEnding, putBack, refuseData } from '../jobs/ending-jobs.ts'
-import { refuseLargeData, renamed } from '../jobs/format/given-texts.ts'
+import { refuseUnfitData, renamed } from '../jobs/format/given-texts.ts'
 import { priorityOf } from '../jobs/format/priorities.ts'
 import { isRunning } from '../jobs/format/wire-job.ts'
 import { parseWireTime } from '../jobs/format/wire-times.ts'
 import { refuseLost } from '../jobs/lost-leases.ts'
 import type { WireQueue } from '../jobs/wire-queue.ts'
+import { leadingInteger } from '../wire/general-headers.ts'
 import { isSwitchedOn, jobNumberOf, rawTextOf, textOf } from '../wire/parameters.ts'
 import { Refusal } from '../wire/refusal.ts'
 import type { BedrockRequest } from '../wire/request.ts'
@@ -72,13 +73,16 @@ function refuseSecondBegin({ job }: { readonly job: string }, { deps }: WireQueu
     throw new Refusal(405, 'The job is delivered at most once: it cannot be tried again')
 }
 
+/** In seconds. */
+const longestDelay = 99_999_999
+
 function retriedAt(request: BedrockRequest, jobs: WireQueue): number {
   const nextRun = textOf(request, 'nextRun')
   if (nextRun !== undefined) return parseWireTime(nextRun, 'nextRun')
-  const delay = textOf(request, 'delay') ?? '0'
-  if (delay.startsWith('-')) throw new Refusal(402, 'Must specify a non-negative delay when retrying')
-  if (!/^\d{1,8}$/.test(delay)) throw new Refusal(402, 'Malformed delay')
-  return jobs.now + Number(delay) * 1_000
+  const delay = leadingInteger(textOf(request, 'delay') ?? '')
+  if (delay < 0) throw new Refusal(402, 'Must specify a non-negative delay when retrying')
+  if (delay > longestDelay) throw new Refusal(402, 'Malformed delay')
+  return jobs.now + delay * 1_000
 }
 
 export const failJob: Command = async (request, { jobs }) => {
@@ -87,7 +91,7 @@ export const failJob: Command = async (request, { jobs }) => {
   const lease = isRunning(job) ? await jobs.leaseOf(job) : null
   if (lease === null) throw new Refusal(405, onlyRunning)
   const data = textOf(request, 'data')
-  refuseLargeData(data, jobs)
+  refuseUnfitData(data, jobs)
   if (data !== undefined && jsonOf(data) === undefined) throw new Refusal(402, 'Malformed data')
   await jobs.verified(job.record)
   if (data !== undefined) await jobs.amend(job, { data })

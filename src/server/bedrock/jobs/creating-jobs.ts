@@ -99,7 +99,7 @@ async function contentsOf(wish: Wish, jobs: WireQueue, grant: Grant): Promise<Co
   if (isMockKey(wish.name)) throw new Refusal(402, 'Malformed name')
   if (wish.jobPriority !== undefined) priorityOf(wish.jobPriority)
   const data = newData(wish.data)
-  const retryAfter = retryAfterOf(wish.retryAfter)
+  const retryAfter = retryAfterOf(wish.retryAfter, jobs.now)
   const parent = wish.parent === null ? null : await parentOf(wish.parent, jobs, grant)
   const mock = parent === null ? wish.isMock || isMock(data) : isMock(parent.data)
   return { data: mock ? asMock(data) : notMock(data), retryAfter, isMock: mock, parent }

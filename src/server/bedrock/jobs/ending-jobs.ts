@@ -6,7 +6,7 @@ import type { DoneRun } from '../../../execution/end/repeating.ts'
 import type { SettleReceipt } from '../../../queue/contract/contract.ts'
 import type { HeldLease } from '../../../queue/contract/store.ts'
 import { Refusal } from '../wire/refusal.ts'
-import { refuseLargeData } from './format/given-texts.ts'
+import { refuseUnfitData } from './format/given-texts.ts'
 import { isMock } from './format/job-data.ts'
 import { isPending, isRunning, type WireJob } from './format/wire-job.ts'
 import { wholeSecond } from './format/wire-times.ts'
@@ -46,7 +46,7 @@ export async function openEnding(number: number, given: string | undefined, jobs
 
 export function refuseData(given: string | undefined, mock: boolean, jobs: WireQueue): void {
   if (given === undefined) return
-  refuseLargeData(given, jobs)
+  refuseUnfitData(given, jobs)
   if (jsonOf(given) === undefined) throw new Refusal(502, 'Failed to update job retryAfterCount')
   if (Object.hasOwn(objectOf(given) ?? {}, 'mockRequest') !== mock) throw new Refusal(500, 'Mock Mismatch')
 }

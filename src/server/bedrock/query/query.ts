@@ -3,7 +3,7 @@ import { textOf } from '../wire/parameters.ts'
 import { Refusal } from '../wire/refusal.ts'
 import type { BedrockReply } from '../wire/reply.ts'
 import type { BedrockRequest } from '../wire/request.ts'
-import { formatOf } from './formats.ts'
+import { formatOf, type Table } from './formats.ts'
 import { readJobs } from './jobs-table.ts'
 import { narrowingOf } from './narrowing.ts'
 import { askProcess } from './query-child.ts'
@@ -25,7 +25,14 @@ export async function query(request: BedrockRequest, { jobs, peer, isBrief }: Co
     return askProcess(sql, pages, jobs.deps.queue.settings.clock, peer.signal)
   })
   if ('error' in answer) return bad(answer.error)
-  return okWith(format(answer, isBrief))
+  return okWith(format(isBrief ? documented(answer, sql) : answer, isBrief))
+}
+
+/** The columns that the documentation of the protocol knows: a person who types `SELECT *` sees no others. */
+function documented({ headers, rows }: Table, sql: string): Table {
+  const at = headers.indexOf('retryAfter')
+  if (at < 0 || /retryafter/i.test(sql)) return { headers, rows }
+  return { headers: headers.toSpliced(at, 1), rows: rows.map((row) => row.toSpliced(at, 1)) }
 }
 
 /** `Query: SELECT …` in the first line, or in a header of its own. */

@@ -129,6 +129,8 @@ describe('RetryJob', () => {
   test.each([
     [{}, '2026-01-01 00:00:00'],
     [{ delay: 90 }, '2026-01-01 00:01:30'],
+    [{ delay: '+7.9 s' }, '2026-01-01 00:00:07'],
+    [{ delay: 'soon' }, '2026-01-01 00:00:00'],
     [{ nextRun: '2026-02-01 10:00:00' }, '2026-02-01 10:00:00'],
     [{ nextRun: '2026-02-01 10:00:00', delay: 5 }, '2026-02-01 10:00:00'],
   ])('with %j runs next at %s', async (headers, nextRun) => {
@@ -166,7 +168,6 @@ describe('RetryJob', () => {
   test.each([
     [{ delay: -1 }, '402 Must specify a non-negative delay when retrying'],
     [{ delay: 123_456_789 }, '402 Malformed delay'],
-    [{ delay: 'soon' }, '402 Malformed delay'],
     [{ nextRun: 'soon' }, '402 Malformed nextRun'],
     [{ jobPriority: 3 }, '402 Invalid priority value'],
   ])('with %j is answered with %s', async (headers, status) => {
@@ -300,6 +301,15 @@ describe('what a job is left with', () => {
   test.each(['FinishJob', 'RetryJob', 'FailJob', 'UpdateJob'])('%s refuses data that no job could be made with', async (verb) => {
     const { ask } = await running({ data: { a: 1 } }, { program })
     expect((await ask(verb, { jobID: 1, data: large })).status).toBe('402 Malformed data')
+    expect((await ask('QueryJob', { jobID: 1 })).json).toMatchObject({ state: 'RUNNING', data: { a: 1 } })
+  })
+
+  test.each(['FinishJob', 'RetryJob', 'FailJob', 'UpdateJob'])('%s refuses data that is nested too deep', async (verb) => {
+    const { ask } = await running({ data: { a: 1 } })
+    for (const depth of [101, 200_000]) {
+      const data = `${'['.repeat(depth)}${']'.repeat(depth)}`
+      expect((await ask(verb, { jobID: 1, data })).status).toBe('402 Malformed data')
+    }
     expect((await ask('QueryJob', { jobID: 1 })).json).toMatchObject({ state: 'RUNNING', data: { a: 1 } })
   })
 

@@ -86,6 +86,18 @@ describe('GetJob', () => {
   })
 })
 
+const outOfYears = Array(9).fill('+999 YEARS').join(', ')
+
+test('a job whose retryAfter leads out of the supported years is refused, and a stored one is put aside', async () => {
+  const { ask, backend, jobs } = await served()
+  expect((await ask('CreateJob', { name: 'a', retryAfter: outOfYears })).status).toBe('402 Malformed retryAfter')
+  jobs.declare('a')
+  const { id } = await jobs.dispatch('a', {}, { priority: 20, meta: { bedrock: { retryAfter: outOfYears } } })
+  const { json } = await ask('CreateJob', { name: 'b' })
+  expect((await ask('GetJobs', { name: '*', numResults: 5 })).json.jobs).toMatchObject([{ jobID: json.jobID }])
+  expect((await backend.store.get(id))?.state).toBe('dead')
+})
+
 describe('GetJobs', () => {
   test('puts aside what cannot be handed out, and hands out the rest', async () => {
     const { ask, backend } = await served()

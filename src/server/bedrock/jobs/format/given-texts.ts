@@ -1,4 +1,5 @@
 import { TreadleError } from '../../../../core/errors.ts'
+import { refuseWritten } from '../../../../core/text/json.ts'
 import { Refusal } from '../../wire/refusal.ts'
 import { isMockKey, mockKey } from '../mock-jobs.ts'
 import type { WireQueue } from '../wire-queue.ts'
@@ -22,8 +23,21 @@ function malformedName(): Refusal {
   return new Refusal(402, 'Malformed name')
 }
 
-/** The data that a job ends with may be no larger than the data of a new job. */
-export function refuseLargeData(data: string | undefined, { deps }: WireQueue): void {
-  if (data !== undefined && Buffer.byteLength(data) > deps.queue.settings.maxPayloadBytes)
-    throw new Refusal(402, 'Malformed data')
+/**
+ * The data that a job ends with may be no larger, and nested no deeper, than the data of a new job. Text that is not JSON is left
+ * to the command.
+ */
+export function refuseUnfitData(data: string | undefined, { deps }: WireQueue): void {
+  if (data === undefined) return
+  const { maxPayloadBytes: maxBytes } = deps.queue.settings
+  if (Buffer.byteLength(data) > maxBytes) throw malformedData()
+  try {
+    refuseWritten(JSON.parse(data), data, { what: 'data', maxBytes })
+  } catch (thrown) {
+    if (thrown instanceof TreadleError) throw malformedData()
+  }
+}
+
+function malformedData(): Refusal {
+  return new Refusal(402, 'Malformed data')
 }

@@ -35,16 +35,27 @@ export function isBasedOn(repeat: string, base: 'SCHEDULED' | 'STARTED'): boolea
   return repeat.startsWith(base)
 }
 
-/** The `retryAfter` as it is stored, which is as it was sent. Empty if there is none. */
-export function retryAfterOf(text: string | undefined): string {
+/** The `retryAfter` as it is stored, which is as it was sent. Empty if there is none. One that leads nowhere is refused. */
+export function retryAfterOf(text: string | undefined, now: number): string {
   if (text === undefined || text === '') return ''
-  if (modifiersOf(text) === null) throw new Refusal(402, 'Malformed retryAfter')
+  if (modifiersOf(text) === null) throw malformedRetryAfter()
+  retryTime(text, now)
   return text
 }
 
 /** When a job that is handed out now may be handed out again. This may be in the past. */
 export function retryTime(retryAfter: string, now: number): number {
-  return applyModifiers(modifiersOf(retryAfter) ?? [], now)
+  try {
+    return applyModifiers(modifiersOf(retryAfter) ?? [], now)
+  } catch (thrown) {
+    // Its modifiers lead to a year outside the supported range.
+    if (thrown instanceof TreadleError) throw malformedRetryAfter()
+    throw thrown
+  }
+}
+
+function malformedRetryAfter(): Refusal {
+  return new Refusal(402, 'Malformed retryAfter')
 }
 
 function modifiersOf(text: string) {
