@@ -28,8 +28,7 @@ export class Backlog {
   async run(url: string): Promise<void> {
     const worker = startProgramFile(programOf('backlog-worker'), { url, log: this.#path })
     await worker.line('working')
-    for (let ended = -1; this.#of('end').length < this.sent; ) {
-      ended = this.#of('end').length
+    for (let ended = 0; ended < this.sent; ended = this.#of('end').length) {
       await eventually(`more than ${ended} of ${this.sent} jobs end`, () => this.#of('end').length > ended)
     }
     await worker.kill()

@@ -1,9 +1,12 @@
+import { Redis } from 'ioredis'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { silentLogger } from '../../../src/core/logger.ts'
 import { nextTurn } from '../../../src/core/time/clock.ts'
-import type { RedisBackend } from '../../../src/engines/redis/index.ts'
+import { openRedis, type RedisBackend } from '../../../src/engines/redis/index.ts'
+import { RedisWaker } from '../../../src/engines/redis/waking.ts'
 import { Bench, unlimited, until } from '../../../src/testing/conformance/bench.ts'
 import { ManualClock } from '../../../src/testing/manual-clock.ts'
-import { freshPrefix, openFresh, redisUrl } from '../redis-ground.ts'
+import { freshPrefix, openFresh, rawClient, redisUrl } from '../redis-ground.ts'
 import { TcpProxy } from '../sql/tcp-proxy.ts'
 
 describe.skipIf(redisUrl() === null)('a queue in Redis whose connections break', () => {
@@ -61,6 +64,28 @@ describe.skipIf(redisUrl() === null)('a queue in Redis whose connections break',
     expect(await broken.settle(ends)).toEqual(['lost'])
   })
 
+  test.each(['its own', 'a given'] as const)('a call fails as soon as %s client has lost the connection', async (whose) => {
+    const given = new Redis(proxy.url)
+    given.on('error', () => {})
+    const how = whose === 'its own' ? { url: proxy.url } : { client: given }
+    const patient = await openRedis({ ...how, prefix: freshPrefix(), clock, logger: silentLogger, timeout: '1h' })
+    const theirs = new Bench(patient, clock)
+    try {
+      await theirs.send({ job: 'job' })
+      const lost = proxy.lose('answer', 'EVAL')
+      const claiming = patient.lease(request).catch((thrown: unknown) => thrown)
+      await lost
+      expect(await claiming).toMatchObject({
+        code: 'DATABASE_UNREACHABLE',
+        message: expect.stringContaining('ended the connection'),
+      })
+      expect((await patient.lease(request)).leases).toMatchObject([{ attempt: 1 }])
+    } finally {
+      await patient[Symbol.asyncDispose]()
+      given.disconnect()
+    }
+  })
+
   test('a connection that only seems to stand is given up, and the next call has another one', async () => {
     proxy.fallSilent()
     await expect(broken.lease(request)).rejects.toMatchObject({ code: 'DATABASE_UNREACHABLE' })
@@ -90,5 +115,20 @@ describe.skipIf(redisUrl() === null)('a queue in Redis whose connections break',
     await bench.send({ job: 'job' })
     await until(() => wakes > before, 'it is woken')
     watch.close()
+  })
+
+  test('a listening connection that only seems to stand is replaced, however often', async () => {
+    await using client = await rawClient(proxy.url)
+    client.on('error', () => {})
+    const waker = new RedisWaker(client, `${freshPrefix()}:wake`, { everyMs: 20, answerWithinMs: 200 })
+    const watch = waker.watch(() => {})
+    for (let times = 0; times < 2; times++) {
+      await until(() => watch.isPush, 'it listens')
+      proxy.fallSilent()
+      await until(() => !watch.isPush, 'the silence is noticed')
+      proxy.answerAgain()
+    }
+    await until(() => watch.isPush, 'it listens again')
+    waker.close()
   })
 })

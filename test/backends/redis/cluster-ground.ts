@@ -35,6 +35,31 @@ export class RedisClusterGround {
     }
   }
 
+  /** Moves the slot of a key to the next node, as `redis-cli --cluster reshard` does; `halfway` each node has a part of the keys. */
+  async moveSlotOf(key: string, halfway: (target: Redis) => Promise<void>): Promise<void> {
+    const clients = this.#nodes.map(({ port }) => new Redis(port, '127.0.0.1'))
+    try {
+      const slot = Number(await clients[0]?.call('CLUSTER', 'KEYSLOT', key))
+      const from = Math.floor(slot / Math.ceil(slots / clients.length))
+      const to = (from + 1) % clients.length
+      const [source, target] = [clients[from], clients[to]] as [Redis, Redis]
+      const [sourceId, targetId] = [await source.call('CLUSTER', 'MYID'), await target.call('CLUSTER', 'MYID')] as [
+        string,
+        string,
+      ]
+      await target.call('CLUSTER', 'SETSLOT', slot, 'IMPORTING', sourceId)
+      await source.call('CLUSTER', 'SETSLOT', slot, 'MIGRATING', targetId)
+      const keys = (await source.call('CLUSTER', 'GETKEYSINSLOT', slot, 1_000)) as string[]
+      const send = (those: string[]) => source.migrate('127.0.0.1', this.#nodes[to]?.port ?? 0, '', 0, 5_000, 'KEYS', ...those)
+      await send(keys.slice(0, keys.length / 2))
+      await halfway(target)
+      await send((await source.call('CLUSTER', 'GETKEYSINSLOT', slot, 1_000)) as string[])
+      for (const client of [target, source, ...clients]) await client.call('CLUSTER', 'SETSLOT', slot, 'NODE', targetId)
+    } finally {
+      for (const client of clients) client.disconnect()
+    }
+  }
+
   async stop(): Promise<void> {
     for (const { process } of this.#nodes) {
       process.kill('SIGKILL')

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { silentLogger } from '../../../src/core/logger.ts'
+import { nextTurn } from '../../../src/core/time/clock.ts'
 import { openRedis } from '../../../src/engines/redis/index.ts'
 import { treadle } from '../../../src/index.ts'
+import { until } from '../../../src/testing/conformance/bench.ts'
 import { differenceText, findDifference } from '../../../src/testing/differential/index.ts'
 import { ManualClock } from '../../../src/testing/manual-clock.ts'
 import { canStart } from '../../services.ts'
@@ -41,5 +43,26 @@ describe.skipIf(!canStart('redis'))('a queue in a Redis Cluster of three nodes',
       }),
     )
     expect(ran.size).toBe(120)
+  })
+
+  test('a queue whose slot is moved to another node waits until it is there, and loses nothing', async () => {
+    const prefix = freshPrefix()
+    const jobs = treadle(`${ground.url}&prefix=${prefix}`, { unsigned: true, logger: silentLogger })
+    const ran: number[] = []
+    const job = jobs.define('note', async (number: number) => void ran.push(number))
+    await job.dispatchMany([1, 2, 3])
+    const later = await job.delay('1h').dispatch(4)
+    let dispatching: Promise<unknown> | undefined
+    await ground.moveSlotOf(`{${prefix}}:`, async (target) => {
+      dispatching = job.dispatch(5)
+      while (!(await target.info('errorstats')).includes('TRYAGAIN')) await nextTurn()
+    })
+    await dispatching
+    const working = jobs.work({ signals: false })
+    await until(() => ran.length === 4, 'all have run')
+    expect(ran.toSorted()).toEqual([1, 2, 3, 5])
+    expect(await later.state()).toBe('scheduled')
+    await jobs.close()
+    await working
   })
 })

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { silentLogger } from '../../../src/core/logger.ts'
 import { openRedis } from '../../../src/engines/redis/index.ts'
 import { treadle } from '../../../src/index.ts'
+import { until } from '../../../src/testing/conformance/bench.ts'
 import { canStart } from '../../services.ts'
 import { rawClient } from '../redis-ground.ts'
 import { freePorts, OwnServers, patientClient } from './own-servers.ts'
@@ -52,4 +53,27 @@ describe.skipIf(!canStart('redis'))('a user of a Redis server', () => {
     await using client = await rawClient(`redis://127.0.0.1:${port}`)
     expect(await client.keys('{treadle}:rights*')).toEqual([])
   })
+
+  test('may lose and regain the right to listen: the program goes on, and listens again', async () => {
+    const url = await userWith('listening', '~{treadle}:*', '&{treadle}:*', '+@all')
+    await using admin = await rawClient(`redis://127.0.0.1:${port}`)
+    await using backend = await openRedis({ url, logger: silentLogger })
+    const watch = backend.watch(() => {})
+    await until(() => watch.isPush, 'it listens')
+    // The server ends the connection, because it listens to a channel that is no longer its own.
+    await admin.call('ACL', 'SETUSER', 'listening', 'resetchannels')
+    await until(() => !watch.isPush, 'it does not listen')
+    await untilRefused(admin, 'subscribe')
+    await admin.call('ACL', 'SETUSER', 'listening', '&{treadle}:*')
+    await admin.call('CLIENT', 'KILL', 'USER', 'listening')
+    await until(() => watch.isPush, 'it listens again')
+    watch.close()
+  })
 })
+
+async function untilRefused(admin: Awaited<ReturnType<typeof rawClient>>, command: string): Promise<void> {
+  let log: unknown
+  do {
+    log = await admin.call('ACL', 'LOG', '10')
+  } while (!JSON.stringify(log).includes(`cmd=${command}`))
+}

@@ -29,9 +29,9 @@ export async function whenReady(client: RedisClient, timeoutMs: number, place: s
   if ((client.status as string) === 'ready') return
   const cause = failure === undefined ? {} : { cause: failure }
   const heardOf = failure instanceof Error && failure.message !== '' ? `: ${failure.message}` : ''
+  if (isDenied(failure)) throw new TreadleError('DATABASE_DENIED', `Redis at ${place} denies access${heardOf}`, cause)
   // The driver asks a server that is loading until it has loaded, and tells nobody.
   const why = client.status === 'connect' ? ': it accepts connections, and is still loading its data' : heardOf
-  if (isDenied(failure)) throw new TreadleError('DATABASE_DENIED', `Redis at ${place} denies access${why}`, cause)
   throw new TreadleError('DATABASE_UNREACHABLE', `Redis at ${place} cannot be reached${why}`, cause)
 }
 

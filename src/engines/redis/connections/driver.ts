@@ -55,7 +55,7 @@ async function newClient({ url, database: db, cluster, sentinel }: RedisConfig):
   }
   if (cluster) {
     const { lazyConnect, enableOfflineQueue, retryStrategy, ...redisOptions } = common
-    const own = { lazyConnect, enableOfflineQueue, clusterRetryStrategy: retryStrategy }
+    const own = { lazyConnect, enableOfflineQueue, clusterRetryStrategy: retryStrategy, retryDelayOnFailover: 0 }
     return new Cluster([address], { ...own, redisOptions: { ...redisOptions, ...login } })
   }
   if (sentinel === null) return new Redis({ ...common, ...address, ...login, db })

@@ -2,7 +2,10 @@ import { messageOf, TreadleError } from '../../../core/errors.ts'
 import { isDenied, isReply } from './connection.ts'
 
 /** Replies of a server that cannot accept writes now, or is not the one to accept them. */
-const unavailable = ['LOADING', 'READONLY', 'CLUSTERDOWN', 'MASTERDOWN', 'TRYAGAIN', 'NOREPLICAS', 'BUSY', 'UNBLOCKED', 'MISCONF']
+const unavailable = [
+  ...['LOADING', 'READONLY', 'CLUSTERDOWN', 'MASTERDOWN', 'TRYAGAIN', 'MOVED', 'ASK'],
+  ...['NOREPLICAS', 'BUSY', 'UNBLOCKED', 'MISCONF'],
+]
 
 /** What a failed call means. `place` is where the server is. */
 export function failureOf(thrown: unknown, place: string): TreadleError {

@@ -4,7 +4,7 @@ import type { Need } from '../units/needs.ts'
 import type { RedisClient } from './client.ts'
 import { whenReady } from './connection.ts'
 import { failureOf, isReadOnly } from './failure.ts'
-import { type Script, scriptEvenWhenFull } from './script.ts'
+import { noKey, type Script, scriptEvenWhenFull } from './script.ts'
 
 export interface RedisServerOptions {
   readonly client: RedisClient
@@ -39,17 +39,21 @@ const mostFields = 5_000
 export class RedisServer {
   readonly prefix: string
   readonly #options: RedisServerOptions
+  /** What fails each call that was sent and is not answered yet. */
+  readonly #unanswered = new Set<(thrown: TreadleError) => void>()
   #isClosed = false
   #readOnlySince = 0
 
   constructor(options: RedisServerOptions) {
     this.#options = options
     this.prefix = options.prefix
+    for (const event of connectionEnds) options.client.on(event, this.#onConnectionEnd)
   }
 
   /** Later calls fail. */
   close(): void {
     this.#isClosed = true
+    for (const event of connectionEnds) this.#options.client.off(event, this.#onConnectionEnd)
   }
 
   command(name: string, ...args: (string | number)[]): Promise<unknown> {
@@ -59,12 +63,15 @@ export class RedisServer {
   /** Runs a script on the keys of this queue. */
   async run(script: Script, args: readonly (string | number)[]): Promise<unknown> {
     const { client, prefix } = this.#options
+    // While a cluster moves the slot of the queue to another node, each node has a part of the keys, and a script would run beside
+    // half of a queue. A node refuses a call during that time if it names two keys and does not have both.
+    const keys = [2, prefix, prefix + noKey]
     return this.#timed(async () => {
       try {
-        return await client.call('EVALSHA', [script.digest, 1, prefix, ...args])
+        return await client.call('EVALSHA', [script.digest, ...keys, ...args])
       } catch (thrown) {
         if (!messageOf(thrown).startsWith('NOSCRIPT')) throw thrown
-        return await client.call('EVAL', [script.text, 1, prefix, ...args])
+        return await client.call('EVAL', [script.text, ...keys, ...args])
       }
     })
   }
@@ -124,17 +131,29 @@ export class RedisServer {
   }
 
   /** If the connection ended before the command was sent, sends it on the next one. */
-  async #sent<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+  async #sent<Answer>(ask: () => Promise<Answer>, fail: (thrown: TreadleError) => void): Promise<Answer> {
     const { client, timeoutMs, place } = this.#options
     while (true) {
+      if (client.status === 'ready') this.#unanswered.add(fail)
       try {
         return await ask()
       } catch (thrown) {
         if (!messageOf(thrown).startsWith(unsent)) throw thrown
+      } finally {
+        this.#unanswered.delete(fail)
       }
       await nextTurn()
       await whenReady(client, timeoutMs, place)
     }
+  }
+
+  /**
+   * The driver drops such calls without a word, or sends them again on the next connection if a given client is set up so.
+   * Whoever made them finds out what became of them.
+   */
+  readonly #onConnectionEnd = () => {
+    const message = `Redis at ${this.#options.place} ended the connection before it answered`
+    for (const fail of this.#unanswered) fail(new TreadleError('DATABASE_UNREACHABLE', message))
   }
 
   /**
@@ -152,14 +171,16 @@ export class RedisServer {
     if (this.#isClosed) throw closedError()
     const { timeoutMs, place, onDoubt } = this.#options
     let timer: Timer | undefined
-    const late = new Promise<never>((_, reject) => {
+    let fail: (thrown: TreadleError) => void = () => {}
+    const failed = new Promise<never>((_, reject) => {
+      fail = reject
       timer = systemClock.timer(timeoutMs, () => {
         onDoubt()
         reject(new TreadleError('DATABASE_UNREACHABLE', `Redis at ${place} did not answer within ${timeoutMs} ms`))
       })
     })
     try {
-      return await Promise.race([this.#sent(ask), late])
+      return await Promise.race([this.#sent(ask, fail), failed])
     } catch (thrown) {
       if (isReadOnly(thrown)) this.#leaveReplica()
       throw thrown instanceof TreadleError ? thrown : failureOf(thrown, place)
@@ -179,6 +200,9 @@ function commandOf(need: Exclude<Need, { kind: 'field' }>): readonly [string, st
       return ['LRANGE', need.key, 0, -1]
   }
 }
+
+/** Events of the end of a connection: of a client to one server, and of a cluster client to one of its nodes. */
+const connectionEnds = ['close', '-node']
 
 /** The driver's message for a connection that ended before it was used. */
 const unsent = "Stream isn't writeable"
