@@ -36,6 +36,8 @@ export interface HttpApi {
   /** Options for Node's server, so that slow and endless requests are ended. */
   readonly serverOptions: ServerOptions
   readonly maxConnections: number
+  /** Maximum number of requests that a client may send ahead on one connection. */
+  readonly maxAhead: number
   /** A connection that is idle for longer than this is closed. */
   readonly idleTimeoutMs: number
   /** Number of requests that are waiting for work. */
@@ -59,6 +61,7 @@ export function httpApi(options: HttpApiOptions): HttpApi {
   return {
     serverOptions: nodeServerOptions(limits),
     maxConnections: limits.maxConnections,
+    maxAhead: limits.maxAhead,
     idleTimeoutMs: limits.longestWaitMs + limits.stalledMs,
     get waiting() {
       return waiting.count

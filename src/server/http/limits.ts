@@ -16,6 +16,8 @@ export interface HttpLimits {
   readonly maxWaiting: number
   /** Maximum number of open event streams; 200 by default. */
   readonly maxEventStreams: number
+  /** Maximum number of requests that a client may send ahead on one connection; 100 by default. */
+  readonly maxAhead: number
   /** How long the headers of a request may take to arrive; 10 s by default. */
   readonly headersTimeoutMs: number
   /** How long a whole request may take to arrive; 30 s by default. */
@@ -37,6 +39,7 @@ const defaults: HttpLimits = {
   longestWaitMs: 60_000,
   maxWaiting: 1_000,
   maxEventStreams: 200,
+  maxAhead: 100,
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 30_000,
   stalledMs: 30_000,

@@ -7,6 +7,7 @@ import type { Logger } from '../../core/logger.ts'
 import { type Clock, systemClock } from '../../core/time/clock.ts'
 import { listening } from '../listening.ts'
 import type { HttpApi } from './api.ts'
+import { inOrder } from './pipelining.ts'
 import { refuseUnparsed } from './unparsed.ts'
 
 export interface HttpListenerOptions {
@@ -59,7 +60,6 @@ export async function listenHttp(options: HttpListenerOptions): Promise<HttpList
 }
 
 function openServer({ api, tls, listener = api.listener }: HttpListenerOptions): Server {
-  return tls === undefined
-    ? createServer(api.serverOptions, listener)
-    : createTlsServer({ ...api.serverOptions, ...tls }, listener)
+  const handle = inOrder(listener, api.maxAhead)
+  return tls === undefined ? createServer(api.serverOptions, handle) : createTlsServer({ ...api.serverOptions, ...tls }, handle)
 }
