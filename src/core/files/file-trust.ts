@@ -32,12 +32,17 @@ export function trustProblem(path: string, threat = 'who could make it run anyth
   return undefined
 }
 
-/** Like `trustProblem`, but checks only the file itself and not the folders above it. */
+/** Like `trustProblem`, but checks only the file itself, and a link in its place, and not the folders above it. */
 export function ownTrustProblem(path: string, threat: string): string | undefined {
   const user = processUser()
   if (user === undefined) return undefined
   const trusted = trustedOwners(user)
   if (trusted === 'everybody') return undefined
+  // Whoever made a link decides which file is written to.
+  return problemAt(path, trusted, threat) ?? targetProblem(path, trusted, threat)
+}
+
+function targetProblem(path: string, trusted: Trusted, threat: string): string | undefined {
   try {
     return problemAt(realpathSync(path), trusted, threat)
   } catch {

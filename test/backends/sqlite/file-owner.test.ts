@@ -1,8 +1,19 @@
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  lchownSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { openSqlite } from '../../../src/engines/sqlite/index.ts'
+import { WakeFile } from '../../../src/engines/sqlite/waking/wake-file.ts'
 import { ManualClock } from '../../../src/testing/manual-clock.ts'
 
 const isRoot = process.getuid?.() === 0
@@ -57,6 +68,30 @@ describe('a database file', () => {
     vi.stubEnv('TREADLE_TRUSTED_OWNERS', `${somebody}`)
     onTestFinished(() => void vi.unstubAllEnvs())
     expect(await warningsOf(path)).toEqual([])
+  })
+
+  test.skipIf(!isRoot).each(['', '-wal', '.wake'])(
+    'that is reached by the link of another user (jobs.db%s) is refused, and what the link leads to is left alone',
+    async (end) => {
+      const shared = folder()
+      const victim = join(folder(), 'victim')
+      writeFileSync(victim, '')
+      symlinkSync(victim, join(shared, `jobs.db${end}`))
+      lchownSync(join(shared, `jobs.db${end}`), somebody, somebody)
+      await expect(warningsOf(join(shared, 'jobs.db'))).rejects.toMatchObject({ code: 'FILE_UNTRUSTED' })
+      expect(readFileSync(victim, 'utf8')).toBe('')
+    },
+  )
+
+  test('has a wake file of its own: a link in its place is not written through', () => {
+    const path = join(folder(), 'jobs.db')
+    const victim = join(folder(), 'victim')
+    writeFileSync(victim, 'keep')
+    symlinkSync(victim, `${path}.wake`)
+    const wakeFile = new WakeFile(`${path}.wake`)
+    wakeFile.touch()
+    wakeFile.close()
+    expect(readFileSync(victim, 'utf8')).toBe('keep')
   })
 
   test('in a folder that others may write to is used with a warning', async () => {

@@ -78,8 +78,8 @@ const mark = Buffer.from('.')
 
 function openOrNothing(path: string): number | undefined {
   try {
-    // Not opened for appending: the same byte is overwritten each time.
-    return openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600)
+    // Not opened for appending: the same byte is overwritten each time. A link could lead to a file whose contents matter.
+    return openSync(path, constants.O_RDWR | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0), 0o600)
   } catch {
     return undefined
   }
