@@ -279,6 +279,30 @@ describe('X5, Y10: a scheduled run that falls due while an earlier one has not e
     expect(ran).toEqual(instants)
   })
 
+  it('comes up in its turn with overlap("queue"), even if the runs that wait are found in another order', async () => {
+    const all = world()
+    const ran: number[] = []
+    const job = all.jobs
+      .define('report', async (_, { attempt, occurrence }) => {
+        if (occurrence?.getTime() === midnight && attempt === 1) throw new Error('fails the first time')
+        ran.push(occurrence?.getTime() as number)
+      })
+      .everySecond()
+      .misfire('all')
+      .retries(1, { strategy: 'fixed', base: '2s', jitter: 'none' })
+    const instants = Array.from({ length: 10 }, (_, index) => midnight + index * second)
+    await all.clock.advance(minute)
+    // The first run comes up first, and of the others the latest.
+    for (const [index, at] of instants.entries()) await store(all, job, at, index === 0 ? at : midnight + minute - index * second)
+    const retried = midnight + minute + 2 * second
+    while (all.clock.now() < retried + 2 * second) {
+      // Never two at the same time, or their ids would put them in order.
+      await all.jobs.run({ ...withoutScheduler, limit: 1 })
+      await all.clock.advance(5)
+    }
+    expect(ran).toEqual(instants)
+  })
+
   it('waits for its end also where it was stored by a program that does not say so', async () => {
     const scheduling = world()
     const working = scheduling.other()

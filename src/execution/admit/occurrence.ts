@@ -83,6 +83,8 @@ function rulesOf(recurrence: Recurrence): ScheduleRules | null {
 
 /** How long to wait before trying again while the database does not answer. */
 const askAgainMs = 1_000
+/** The part of a second over which runs that wait for their turn are spread. */
+const inTurnMs = 900
 
 /** What happens to a scheduled run instead of its first attempt; null if it may begin. */
 export async function heldBySchedule(run: ScheduledRun, deps: OccurrenceDeps): Promise<Outcome | null> {
@@ -94,7 +96,7 @@ export async function heldBySchedule(run: ScheduledRun, deps: OccurrenceDeps): P
   try {
     const { unended, seen } = await schedules.neighbours({ schedule: name, at })
     if (isLate && !seen) return missed(name, at, now)
-    if (unended !== null && unended <= now && overlap !== 'allow') return overlapping(overlap, unended, now, logger)
+    if (unended !== null && unended <= now && overlap !== 'allow') return overlapping(run, overlap, unended, now)
     return await heldByDependencies({ ...run, isWatched: seen || isWatched(run, now) }, now, deps)
   } catch (thrown) {
     deps.services.errors.tryingAgain(logger, thrown, 'the runs that this scheduled run has to wait for could not be read')
@@ -145,12 +147,24 @@ function isWatched({ schedule, at, storedAt }: ScheduledRun, now: number): boole
 }
 
 /** The earlier run never yields to the later one: if two begin at once, exactly the earlier one runs. */
-function overlapping(overlap: 'skip' | 'queue', unended: number, now: number, logger: Logger): Outcome {
-  // It has its slot, but the run before it waits for another attempt.
-  if (overlap === 'queue') return { kind: 'snooze', delayMs: askAgainMs, why: `waits for the run of ${formatInstant(unended)}` }
+function overlapping({ at, logger }: ScheduledRun, overlap: 'skip' | 'queue', unended: number, now: number): Outcome {
+  // It has its slot, but the run before it waits for another attempt, or comes up after it.
+  if (overlap === 'queue') {
+    return { kind: 'snooze', delayMs: untilItsTurnMs(at, unended, now), why: `waits for the run of ${formatInstant(unended)}` }
+  }
   const why = `the run of ${formatInstant(unended)} has not ended, ${span(unended, now)} after it was due`
   logger.warn(`is skipped: ${why}`)
   return { kind: 'skipped', why }
+}
+
+/**
+ * All runs that wait for the same one come up again in the same second, each at the part of it that its instant says. So they come
+ * up in order, whatever order they were found in: one that comes up before the run it waits for would wait for another second.
+ */
+function untilItsTurnMs(at: number, unended: number, now: number): number {
+  const nextSecond = askAgainMs - (now % askAgainMs)
+  const place = at >= now ? 1 : (at - unended) / (now - unended)
+  return nextSecond + Math.round(place * inTurnMs)
 }
 
 function span(from: number, to: number): string {
