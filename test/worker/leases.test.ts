@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { pause } from '../../src/core/time/clock.ts'
 import type { LeaseRequest } from '../../src/queue/contract/contract.ts'
 import { gate, until, world, worldOn } from '../world.ts'
 import { faultyBackend } from './faults.ts'
@@ -37,6 +38,26 @@ describe('the lease of a running job', () => {
     await clock.advance(10_000)
     expect(calls.extend).toEqual([3_000, 6_000, 9_000])
     open()
+    await jobs.stop()
+    await working
+  })
+
+  it('is renewed three times in its time, counted from when a renewal was asked for, however slow the answers are', async () => {
+    const { backend, clock, calls } = faultyBackend()
+    const { extend } = backend
+    backend.extend = async (tokens, leaseMs) => {
+      const receipts = await extend(tokens, leaseMs)
+      await pause(clock, 2_500)
+      return receipts
+    }
+    const { jobs } = worldOn(backend, clock)
+    const { open, opened } = gate()
+    await jobs.define('long', () => opened).dispatch()
+    const working = jobs.work({ ...quiet, lease: '9s' })
+    await clock.advance(10_000)
+    expect(calls.extend).toEqual([3_000, 6_000, 9_000])
+    open()
+    await clock.advance(5_000)
     await jobs.stop()
     await working
   })

@@ -5,6 +5,9 @@ import type { QueueTime } from './queue-time.ts'
 
 /** How long a measurement is used before the server is asked again. */
 const freshMs = 10_000
+/** A measurement that may be off by more than this is used for a shorter time: leases of others would seem to be over too early. */
+const roughMs = 100
+const roughFreshMs = 2_000
 /** If the clock differs from the elapsed time by more than this, it was set, or the machine slept. */
 const jumpMs = 1_000
 /** A difference larger than this is logged. */
@@ -25,6 +28,8 @@ export interface ServerClockOptions {
   readonly logger: Logger
   /** Reads the server's clock. */
   readonly ask: () => Promise<number>
+  /** Counts the time that has passed. Default: the counter of the machine. */
+  readonly elapsedMs?: () => number
 }
 
 /**
@@ -33,6 +38,7 @@ export interface ServerClockOptions {
  */
 export class ServerClock implements QueueTime {
   readonly #options: ServerClockOptions
+  readonly #elapsedMs: () => number
   #last: Measurement | undefined
   /** When the server was last asked, by the counter and by the program's clock. */
   #asked = { atMs: 0, now: 0 }
@@ -43,11 +49,12 @@ export class ServerClock implements QueueTime {
 
   constructor(options: ServerClockOptions) {
     this.#options = options
+    this.#elapsedMs = options.elapsedMs ?? monotonicMs
   }
 
   now(): number {
-    const { serverMs, atMs } = this.#last ?? { serverMs: this.#options.clock.now(), atMs: monotonicMs() }
-    const now = Math.floor(serverMs + monotonicMs() - atMs)
+    const { serverMs, atMs } = this.#last ?? { serverMs: this.#options.clock.now(), atMs: this.#elapsedMs() }
+    const now = Math.floor(serverMs + this.#elapsedMs() - atMs)
     // A merely better measurement must not make an event appear to happen before the one it follows.
     this.#latest = this.#latest > now && this.#latest - now < jumpMs ? this.#latest : now
     return this.#latest
@@ -67,10 +74,11 @@ export class ServerClock implements QueueTime {
 
   /** Call this before each call. It measures again from time to time. If it returns a promise, the time is in doubt: await it. */
   check(): Promise<void> | undefined {
-    const passedMs = monotonicMs() - this.#asked.atMs
+    const passedMs = this.#elapsedMs() - this.#asked.atMs
     const hasJumped = Math.abs(this.#options.clock.now() - this.#asked.now - passedMs) > jumpMs
     if (hasJumped || this.#isInDoubt) return this.measure().catch(() => {})
-    if (passedMs > freshMs) void this.measure().catch(() => {})
+    const isRough = (this.#last?.errorMs ?? 0) > roughMs
+    if (passedMs > (isRough ? roughFreshMs : freshMs)) void this.measure().catch(() => {})
     return undefined
   }
 
@@ -92,12 +100,12 @@ export class ServerClock implements QueueTime {
   }
 
   async #measure(): Promise<void> {
-    const asked = { atMs: monotonicMs(), now: this.#options.clock.now() }
+    const asked = { atMs: this.#elapsedMs(), now: this.#options.clock.now() }
     let best: Measurement | undefined
     for (let question = 0; question < mostQuestions && (best?.errorMs ?? quickMs) >= quickMs / 2; question++) {
-      const before = monotonicMs()
+      const before = this.#elapsedMs()
       const serverMs = await this.#options.ask()
-      const tookMs = monotonicMs() - before
+      const tookMs = this.#elapsedMs() - before
       const found = { serverMs, atMs: before + tookMs / 2, errorMs: tookMs / 2 }
       if (best === undefined || found.errorMs < best.errorMs) best = found
     }
@@ -111,18 +119,23 @@ export class ServerClock implements QueueTime {
   /** Keeps a more precise earlier measurement if a slower answer agrees with it. */
   #heard(found: Measurement): void {
     const last = this.#last
-    const expectedMs = last === undefined ? undefined : last.serverMs + found.atMs - last.atMs
-    const isSame = expectedMs !== undefined && Math.abs(expectedMs - found.serverMs) <= found.errorMs
-    if (last === undefined || !isSame || found.errorMs <= 2 * last.errorMs) this.#last = found
+    const isSame = last !== undefined && agree(found, last)
+    if (!isSame || found.errorMs <= 2 * last.errorMs) this.#last = found
   }
 
   #tell({ serverMs, atMs, errorMs }: Measurement): void {
     const { clock, logger } = this.#options
-    const aheadMs = Math.round(serverMs + monotonicMs() - atMs - clock.now())
+    const aheadMs = Math.round(serverMs + this.#elapsedMs() - atMs - clock.now())
     const isOff = Math.abs(aheadMs) > noticeableMs + errorMs
     if (isOff && !this.#isTold) logger.warn(skewText(aheadMs))
     this.#isTold = isOff
   }
+}
+
+/** Both may be wrong, and in opposite directions. */
+function agree(one: Measurement, other: Measurement): boolean {
+  const differMs = one.serverMs - other.serverMs - (one.atMs - other.atMs)
+  return Math.abs(differMs) <= one.errorMs + other.errorMs
 }
 
 /** `aheadMs`: how far the server's clock is ahead. */

@@ -127,7 +127,8 @@ export class Heartbeat {
         for (const token of tokens) if (!renewed.has(token)) onLost(token)
       }
       this.#failures = 0
-      this.start()
+      // The leases count from the request: after a slow answer the next renewal follows sooner, or it could come too late.
+      this.start(Math.max(0, this.#intervalMs - sinceAsked()))
     } catch (error) {
       onError(error)
       // The leases keep running, so retry soon.
