@@ -99,7 +99,9 @@ export function serveConfig(options: ServeOptions): ServeConfig {
   if (token === undefined && readToken !== undefined && tokens.length === 1)
     problems.push('a readToken needs a token for those who may do more')
   if (tokens.length === 0 && typeof host === 'string' && !isLoopbackName(host))
-    problems.push(`a server on ${host} can be reached by others, so it needs a token`)
+    problems.push(
+      `a server on ${host} can be reached by others, so it needs a token: set TREADLE_TOKEN, or use treadle serve --token`,
+    )
   if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `The server's options are invalid: ${problems.join('; ')}`)
   return Object.freeze({ host, port, httpPort, tokens, tls, leaseMs, catchUp: { withinMs, cap }, maxRescues, dashboard })
 }

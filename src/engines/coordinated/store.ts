@@ -21,6 +21,7 @@ export function coordinatedStore(store: JobStore, backlog: BrokerBacklog): JobSt
     cancel: shown((id, options) => store.cancel(id, options)),
     amend: shown((changes) => store.amend(changes)),
     retry: shown((ids) => store.retry(ids)),
+    holders: shown((ids) => store.holders(ids)),
     remove: (filter) => store.remove(filter),
     report: (reports) => store.report(reports),
     leases: (filter) => store.leases(filter),

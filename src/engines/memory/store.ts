@@ -106,6 +106,10 @@ export class MemoryStore implements Immediate<JobStore> {
     return this.#parts.managing.retry(ids)
   }
 
+  holders(ids: readonly string[]): readonly (string | null)[] {
+    return this.#parts.managing.holders(ids)
+  }
+
   remove(filter: RemoveFilter): number {
     const { jobs } = this.#parts
     const doomed: StoredJob[] = []

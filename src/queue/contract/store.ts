@@ -25,6 +25,8 @@ export interface JobStore {
   amend(changes: readonly JobChange[]): Promise<readonly AmendAnswer[]>
   /** Puts ended jobs back in the queue with all their attempts. Their error history is kept. */
   retry(ids: readonly string[]): Promise<readonly ('requeued' | 'active' | 'conflict' | 'missing')[]>
+  /** For each of these jobs, the id of the other job that holds its unique key. Null if there is none. */
+  holders(ids: readonly string[]): Promise<readonly (string | null)[]>
   /** Deletes ended jobs, at most `limit` of them. */
   remove(filter: RemoveFilter): Promise<number>
   /** Stores the progress that running jobs report. Reports for a lost lease are ignored. */

@@ -58,6 +58,11 @@ export class Managing {
     return answers
   }
 
+  /** Who keeps each of these jobs from being put back. */
+  holders(ids: readonly string[]): readonly (string | null)[] {
+    return ids.map((id) => this.#holderOf(this.#parts.jobs.get(id)))
+  }
+
   #cancelOne(id: string): Cancellation {
     const { jobs, leases, clock, watchers } = this.#parts
     const job = jobs.get(id)
@@ -135,10 +140,18 @@ export class Managing {
     const job = jobs.get(id)
     if (job === undefined) return 'missing'
     if (!isFinal(job.state)) return 'active'
-    if ((jobs.uniqueKeys.holderOf(job.keyIndex, clock.now()) ?? id) !== id) return 'conflict'
+    if (this.#holderOf(job) !== null) return 'conflict'
     jobs.move(job, 'ready', requeued(clock.now()))
     jobs.uniqueKeys.take(job, clock.now())
     return 'requeued'
+  }
+
+  /** The other job that holds the unique key of this one. */
+  #holderOf(job: StoredJob | undefined): string | null {
+    if (job === undefined) return null
+    const { jobs, clock } = this.#parts
+    const holder = jobs.uniqueKeys.holderOf(job.keyIndex, clock.now())
+    return holder === undefined || holder === job.envelope.id ? null : holder
   }
 }
 

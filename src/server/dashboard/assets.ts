@@ -15,7 +15,7 @@ interface Manifest {
 
 interface Shell {
   readonly base: string
-  readonly status: 200 | 401 | 404
+  readonly status: number
   /** Whether the dashboard signs in by itself, and not the host that it is mounted in. */
   readonly hasSignIn: boolean
 }

@@ -30,6 +30,7 @@ const mostIds = 1_000
 const mostKept = 100
 const mostRefusals = 20
 const atOnce = 8
+const namedJobs = /\bjob [0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g
 const rowsAtOnce = 200
 const patient = { rows: 1_000, bytes: 64 * 1024 * 1024, ms: 1_000 }
 
@@ -222,8 +223,11 @@ export class BulkActions {
   #refused({ refused }: Counts, id: string, thrown: unknown): void {
     const problem = problemOf(thrown)
     if (problem === null) this.#deps.logger.error(`A bulk action of the dashboard failed for job ${id}: ${messageOf(thrown)}`)
-    // The same reason may differ only in the job ids it names.
-    const why = (problem?.message ?? 'It failed; the log of the server says why').replaceAll(id, '').replaceAll(/ {2,}/g, ' ')
+    // The same reason may differ only in the job ids it names; the page of the sample names them.
+    const why = (problem?.message ?? 'It failed; the log of the server says why')
+      .replaceAll(id, '')
+      .replaceAll(/ {2,}/g, ' ')
+      .replaceAll(namedJobs, 'another job')
     const known = refused.get(why)
     if (known !== undefined) known.count++
     else if (refused.size < mostRefusals) refused.set(why, { count: 1, sampleId: id })

@@ -92,8 +92,8 @@ export class DashboardCore {
       if (!isReading) throw new HttpProblem('method-not-allowed', 'A page can only be read', { headers: { allow: 'GET, HEAD' } })
       const hasSignIn = this.#gate.signIn !== null
       // The page has no data and says what is wrong. It is a refusal unless it can offer a sign-in.
-      const isRefused = !hasSignIn && (await this.#gate.viewerOf(request)) === null
-      return this.#assets.shell({ base, status: isRefused ? 401 : isKnown ? 200 : 404, hasSignIn })
+      const refused = hasSignIn ? null : await this.#refusalOf(request)
+      return this.#assets.shell({ base, status: refused ?? (isKnown ? 200 : 404), hasSignIn })
     }
     const name = path.slice(below.length)
     const file = isReading ? this.#assets.file(name, request) : null
@@ -106,6 +106,17 @@ export class DashboardCore {
     if (name === 'logout' && method === 'POST' && this.#gate.signOut !== null) return this.#gate.signOut(request)
     const parts = await this.#parts()
     return isReading ? this.#read(name, request, viewer, parts) : this.#change(name, request, viewer, parts)
+  }
+
+  /** The status with which a page is refused to whoever asks for it; null if it is not. */
+  async #refusalOf(request: PageRequest): Promise<number | null> {
+    try {
+      return (await this.#gate.viewerOf(request)) === null ? 401 : null
+    } catch (thrown) {
+      if (thrown instanceof HttpProblem && isVisit({ method: request.method, accept: request.header('accept') }))
+        return thrown.status
+      throw thrown
+    }
   }
 
   async #read(name: string, request: PageRequest, viewer: Viewer, parts: DashboardParts): Promise<PageAnswer> {

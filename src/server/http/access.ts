@@ -22,6 +22,8 @@ export async function grantOf(request: IncomingMessage, access: Access): Promise
   return grant
 }
 
+const toOpen = 'To let others in, start it with a token: set TREADLE_TOKEN, or use treadle serve --token'
+
 /** Content types that a web page may send to any address without a preflight request. */
 const pageTypes = /^\s*(?:text\/plain|multipart\/form-data|application\/x-www-form-urlencoded)\b/i
 
@@ -30,9 +32,9 @@ const pageTypes = /^\s*(?:text\/plain|multipart\/form-data|application\/x-www-fo
  * send requests to it: through a domain name of its own that resolves to this machine, or from its own origin.
  */
 export function refuseOthersThanLocal({ socket, headers, method }: IncomingMessage): void {
-  if (!isLoopbackAddress(socket.remoteAddress ?? '')) throw forbidden('answers only programs of its own machine: give it one')
+  if (!isLoopbackAddress(socket.remoteAddress ?? '')) throw forbidden(`answers only programs of its own machine. ${toOpen}`)
   const { host = '', origin } = headers
-  if (!isLoopbackHost(host)) throw forbidden('answers only under the names of its own machine, such as localhost')
+  if (!isLoopbackHost(host)) throw forbidden(`answers only under the names of its own machine, such as localhost. ${toOpen}`)
   const site = headers['sec-fetch-site']
   const isForeign = site !== undefined && site !== 'same-origin' && site !== 'none'
   if (isForeign || (origin !== undefined && hostOf(origin) !== host))

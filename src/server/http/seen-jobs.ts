@@ -44,6 +44,17 @@ export class SeenJobs {
     }
   }
 
+  /** The other job that holds the unique key of this one, as the token may name it. */
+  async holderOf(id: string): Promise<string> {
+    const [holder = null] = await this.#store.holders([id])
+    return this.named(holder)
+  }
+
+  /** A job in a sentence: by its id, if the token may see it. */
+  async named(id: string | null): Promise<string> {
+    return (await this.#seenId(id)) === null ? 'another job' : `job ${id}`
+  }
+
   /** The store used to explain why a job does not run, limited to what the token may see. */
   get whyStore(): WhyStore {
     const store = this.#store

@@ -111,10 +111,11 @@ describe('putting a job back', () => {
       type: 'urn:treadle:problem:job-not-ended',
     })
     await client.jobs.cancel(first.id)
-    await client.jobs.create({ job: 'a', unique: { key: 'k' } })
+    const holder = await client.jobs.create({ job: 'a', unique: { key: 'k' } })
     expect(await problem('POST', `/jobs/${first.id}/retry`)).toMatchObject({
       status: 409,
       type: 'urn:treadle:problem:unique-key-taken',
+      detail: `Job ${first.id} was left alone: job ${holder.id} has its unique key`,
     })
     expect(await problem('POST', '/jobs/nobody/retry')).toMatchObject({ status: 404 })
   })

@@ -99,6 +99,10 @@ export class RedisStore implements JobStore {
     return this.#manage(ids, (managing) => managing.retry(ids))
   }
 
+  holders(ids: readonly string[]): Promise<readonly (string | null)[]> {
+    return this.#manage(ids, (managing) => managing.holders(ids))
+  }
+
   async remove(filter: RemoveFilter): Promise<number> {
     await this.#parts.ready()
     const ids = await this.#looking.ended(filter)

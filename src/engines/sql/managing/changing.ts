@@ -27,6 +27,10 @@ export class Changing {
     return this.#decide(ids, time, ({ managing }) => managing.retry(ids))
   }
 
+  holders(ids: readonly string[], time: QueueTime): Steps<readonly (string | null)[]> {
+    return this.#decide(ids, time, ({ managing }) => managing.holders(ids))
+  }
+
   /** The last report of each lease counts. */
   *report(reports: readonly ProgressReport[]): Steps<void> {
     const running = { state: stateNumber.running }

@@ -64,6 +64,7 @@ export function sqlStore(parts: StoreParts): Stepped<JobStore> {
     cancel: (id, { tree = false } = {}) => waking(tree ? trees.cancel(id, time) : changing.cancel(id, time)),
     amend: (changes) => waking(amending.amend(changes, time)),
     retry: (ids) => waking(changing.retry(ids, time)),
+    holders: (ids) => changing.holders(ids, time),
     remove: (filter) => removing.remove(filter, time),
     report: (reports) => changing.report(reports),
     links: (id) => trees.links(id),

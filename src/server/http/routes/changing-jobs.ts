@@ -37,7 +37,8 @@ export function changingJobs({ jobs, service: { creating, execution, queue } }: 
     if (answer === 'missing') throw noSuchJob(id)
     if (answer === 'active') throw new HttpProblem('job-not-ended', `Job ${id} has not ended: there is nothing to put back`)
     if (answer === 'conflict') {
-      throw new HttpProblem('unique-key-taken', `Job ${id} was left alone: another job with its unique key waits or runs`)
+      const holder = await new SeenJobs(grant, store).holderOf(id)
+      throw new HttpProblem('unique-key-taken', `Job ${id} was left alone: ${holder} has its unique key`)
     }
     return { status: 200, body: await shown(id, grant) } as const
   }

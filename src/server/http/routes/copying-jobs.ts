@@ -5,6 +5,7 @@ import { openRecord } from '../../../execution/admit/verifying.ts'
 import type { JobRecord } from '../../../queue/contract/store.ts'
 import type { HttpDeps } from '../deps.ts'
 import type { Handlers } from '../route.ts'
+import { SeenJobs } from '../seen-jobs.ts'
 import { HttpProblem, noSuchJob } from '../wire/http-problem.ts'
 import { memberTexts } from '../wire/json-text.ts'
 
@@ -31,12 +32,8 @@ export function copyingJobs({ service: { creating, execution, names } }: HttpDep
       const receipt = await creating.send(envelope)
       names.touch(record.job)
       if (receipt.stored) return { status: 201, body: { id: receipt.id, created: true } }
-      const holder = await store.get(receipt.id)
-      const isSeen = holder !== null && exchange.grant.sees(holder)
-      throw new HttpProblem(
-        'unique-key-taken',
-        `Nothing was created: ${isSeen ? `job ${receipt.id}` : 'another job'} has its unique key`,
-      )
+      const holder = await new SeenJobs(exchange.grant, store).named(receipt.id)
+      throw new HttpProblem('unique-key-taken', `Nothing was created: ${holder} has its unique key`)
     },
   }
 }

@@ -28,6 +28,7 @@ export const closing: Group = {
               () => store.amend([{ id: 'x', runAt: 0 }]),
               () => store.amend([{ id: 'x', expected: null, envelope }]),
               () => store.retry(['x']),
+              () => store.holders(['x']),
               () => store.remove({ state: 'dead', limit: 1 }),
               () => store.report([{ token: 'x', progress: '1' }]),
               () => store.setPaused({ queue: 'x' }, true),

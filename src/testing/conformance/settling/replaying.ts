@@ -74,6 +74,16 @@ export const replaying: Group = {
       assert.deepEqual(await bench.store.retry([id]), ['requeued'])
       assert.notEqual(holder, id)
     },
+    'what holds the unique key of a job that is not put back can be asked for': async (bench) => {
+      const dead = await bench.sendOne({ uniqueKey: 'k' })
+      await bench.settle(bench.dead(await bench.claimOne()))
+      const holder = await bench.sendOne({ uniqueKey: 'k' })
+      const other = await bench.sendOne({ uniqueKey: 'other' })
+      const none = await bench.sendOne({})
+      assert.deepEqual(await bench.store.holders([dead, holder, other, none, 'nothing']), [holder, null, null, null, null])
+      await bench.settle(...(await bench.claim({ limit: 3 })).map((lease) => bench.done(lease)))
+      assert.deepEqual(await bench.store.holders([dead]), [null])
+    },
     'a retried job holds its unique key again, even against others of the same call': async (bench) => {
       const ids: string[] = []
       for (let round = 0; round < 2; round++) {

@@ -1,8 +1,10 @@
 import type { WorkerRow } from '../../shared/views/worker.ts'
 import { to } from '../address.ts'
-import { Ago, Code, Empty, State, Text } from './parts.tsx'
+import { now } from '../calls.ts'
+import { Ago, Code, Empty, State, Text, tick } from './parts.tsx'
 
 export function WorkerTable({ workers }: { readonly workers: readonly WorkerRow[] }) {
+  void tick.value
   if (workers.length === 0)
     return (
       <Empty title="No worker is running">
@@ -28,11 +30,12 @@ export function WorkerTable({ workers }: { readonly workers: readonly WorkerRow[
         </thead>
         <tbody>
           {workers.map((worker) => (
-            <tr key={worker.owner} data-row>
+            <tr key={worker.owner} data-row class={isSilent(worker) ? 'silent' : undefined}>
               <td class="main line">
                 <a href={to('workers', worker.owner)}>
                   <Text>{worker.host}</Text>
                 </a>{' '}
+                {isSilent(worker) && <span class="badge bad">no heartbeat</span>}
                 {worker.breaker !== 'closed' && <span class="badge bad">breaker {worker.breaker}</span>}
               </td>
               <td class="num" data-label="pid">
@@ -63,6 +66,11 @@ export function WorkerTable({ workers }: { readonly workers: readonly WorkerRow[
       </table>
     </div>
   )
+}
+
+/** Whether it has missed a heartbeat. If it misses two more, it is no longer listed. */
+export function isSilent({ seenAt, expiresAt }: WorkerRow): boolean {
+  return now() - seenAt > (expiresAt - seenAt) / 2
 }
 
 export function Load({ worker: { running, allowed, concurrency } }: { readonly worker: WorkerRow }) {

@@ -6,7 +6,7 @@ import { BulkProgress, bulk } from '../components/bulk.tsx'
 import { Icon } from '../components/icons.tsx'
 import { Ago, Card, Empty, Instant, JobLink, Problem, Spark, Text, Waiting } from '../components/parts.tsx'
 import { type Counted, useCounting } from '../dead/counting.ts'
-import { count, exact, visible } from '../format.ts'
+import { count, exact, share, visible } from '../format.ts'
 import { useLive } from '../live.ts'
 import type { PageProps } from '../main.tsx'
 
@@ -22,7 +22,7 @@ export function Dead({ argument }: PageProps) {
       <BulkProgress />
       <Problem problem={problem === null ? live.problem : { title: '', detail: problem }} />
       {group !== undefined ? (
-        <Group group={group} onDone={forget} />
+        <Group group={group} total={live.data.total} onDone={forget} />
       ) : (
         <Card
           title={
@@ -36,7 +36,7 @@ export function Dead({ argument }: PageProps) {
               <p>A job that has used up its attempts is kept here with its errors, until it is retried or deleted.</p>
             </Empty>
           ) : (
-            <Groups groups={groups} onDone={forget} />
+            <Groups groups={groups} total={live.data.total} onDone={forget} />
           )}
           {counted === null ? (
             <Read view={live.data} onCount={() => void start()} />
@@ -104,7 +104,20 @@ function jobsOf({ jobs, isEstimate }: ErrorGroup): string {
   return isEstimate ? `about ${count(jobs)}` : exact(jobs)
 }
 
-function Groups({ groups, onDone }: { readonly groups: readonly ErrorGroup[]; readonly onDone: () => void }) {
+/** The part of all dead jobs that has this error. */
+function Share({ group: { jobs }, total }: { readonly group: ErrorGroup; readonly total: number }) {
+  return total > jobs ? <span class="muted">{share(jobs / total)}</span> : null
+}
+
+function Groups({
+  groups,
+  total,
+  onDone,
+}: {
+  readonly groups: readonly ErrorGroup[]
+  readonly total: number
+  readonly onDone: () => void
+}) {
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label="Errors">
       <table class="stack">
@@ -147,7 +160,7 @@ function Groups({ groups, onDone }: { readonly groups: readonly ErrorGroup[]; re
                 {group.days !== null && <Spark values={group.days} label={`${group.days.join(', ')} in the last seven days`} />}
               </td>
               <td class="num" data-label="jobs">
-                {jobsOf(group)}
+                {jobsOf(group)} <Share group={group} total={total} />
               </td>
               <td data-label="first">
                 <Ago at={group.firstAt} />
@@ -178,7 +191,7 @@ function GroupActions({ group, onDone }: { readonly group: ErrorGroup; readonly 
   )
 }
 
-function Group({ group, onDone }: { readonly group: ErrorGroup; readonly onDone: () => void }) {
+function Group({ group, total, onDone }: { readonly group: ErrorGroup; readonly total: number; readonly onDone: () => void }) {
   return (
     <>
       <header class="page-head" data-current>
@@ -186,7 +199,8 @@ function Group({ group, onDone }: { readonly group: ErrorGroup; readonly onDone:
           <Text>{group.job}</Text>
         </h1>
         <span class="muted">
-          {jobsOf(group)} dead · <Text>{group.reasons.join(', ')}</Text> · last <Ago at={group.lastAt} />
+          {jobsOf(group)} dead <Share group={group} total={total} /> · <Text>{group.reasons.join(', ')}</Text> · last{' '}
+          <Ago at={group.lastAt} />
         </span>
         {may() && <GroupActions group={group} onDone={onDone} />}
       </header>

@@ -1,7 +1,7 @@
 import type { WorkerRow, WorkerView } from '../../shared/views/worker.ts'
 import { now } from '../calls.ts'
 import { Ago, Ahead, Card, Empty, Instant, JobLink, Problem, Text, tick, Waiting } from '../components/parts.tsx'
-import { WorkerTable } from '../components/worker-table.tsx'
+import { isSilent, WorkerTable } from '../components/worker-table.tsx'
 import { duration } from '../format.ts'
 import { useLive } from '../live.ts'
 import type { PageProps } from '../main.tsx'
@@ -59,7 +59,7 @@ function Detail({ owner }: { readonly owner: string }) {
           <span class="tile-label">breaker</span>
           <span class="tile-value">{data.breaker}</span>
         </div>
-        <div class="tile">
+        <div class={isSilent(data) ? 'tile bad' : 'tile'}>
           <span class="tile-label">last seen</span>
           <span class="tile-value">
             <Ago at={data.seenAt} />
