@@ -139,7 +139,7 @@ describe('a bad definition is one clear error', () => {
   refuses('a line feed in a name', 'DEFINITION_INVALID', /control characters/, (jobs) =>
     jobs.define('a\nb', () => {}).toDefinition(),
   )
-  refuses('a bad name, once', 'DEFINITION_INVALID', /^Job "": a job name must be a string that is not empty, got ""$/, (jobs) =>
+  refuses('a bad name, once', 'DEFINITION_INVALID', /^Job "": a job name must be a string that is not empty, got ''$/, (jobs) =>
     jobs.define('', () => {}).toDefinition(),
   )
   refuses('a generator for a handler', 'HANDLER_INVALID', /"x" must be .* got a generator function/, (jobs) =>

@@ -1,5 +1,6 @@
 import { TreadleError } from '../core/errors.ts'
 import { workingFolder } from '../core/process/environment.ts'
+import { shown } from '../core/text/shown.ts'
 import { type BackendPlaces, defaultUrlOf, withDefaultPlace } from './config/backend-place.ts'
 import { unsetHint } from './config/config.ts'
 import { defaultUrl } from './config/opening.ts'
@@ -29,7 +30,7 @@ export function treadle(...given: [place?: string | BackendOptions | BackendsOpt
   if (typeof place === 'string') return new Treadle({ url: place, options, folder })
   if (hasBackends(place)) return new Treadle({ url: defaultOf(place.backends), options: withDefaultPlace(place), folder })
   if (hasBackend(place)) return new Treadle({ url: defaultUrl, options: place, folder })
-  const message = `A URL such as sqlite:jobs.db was expected, or { backend } or { backends }, got ${String(place)}${unsetHint(place)}`
+  const message = `A URL such as sqlite:jobs.db was expected, or { backend } or { backends }, got ${shown(place)}${unsetHint(place)}`
   throw new TreadleError('BACKEND_UNKNOWN', message)
 }
 

@@ -1,5 +1,6 @@
 import { messageOf, TreadleError } from '../core/errors.ts'
 import { unknownOptions } from '../core/options.ts'
+import { shown } from '../core/text/shown.ts'
 import { type Duration, parseDuration } from '../core/time/duration.ts'
 import type { RemoteHandler } from './remote-run.ts'
 
@@ -58,7 +59,7 @@ export function remoteWorkConfig(handlers: object, options: RemoteWorkOptions): 
     if (typeof handler !== 'function') problems.push(`the handler of "${job}" must be a function, got ${typeof handler}`)
   }
   if (!Number.isSafeInteger(concurrency) || concurrency < 1 || concurrency > mostAtOnce) {
-    problems.push(`concurrency must be a whole number from 1 to ${mostAtOnce}, got ${String(concurrency)}`)
+    problems.push(`concurrency must be a whole number from 1 to ${mostAtOnce}, got ${shown(concurrency)}`)
   }
   const duration = (name: 'lease' | 'wait' | 'grace', standard: Duration) => {
     try {

@@ -1,4 +1,5 @@
 import { TreadleError } from './errors.ts'
+import { shown } from './text/shown.ts'
 
 /** Rejects unknown options: a misspelled one must not silently fall back to the default. */
 export function refuseUnknownOptions(options: object, known: readonly string[], what: string): void {
@@ -8,7 +9,7 @@ export function refuseUnknownOptions(options: object, known: readonly string[], 
 
 export function unknownOptions(options: object, known: readonly string[]): readonly string[] {
   if (typeof options !== 'object' || options === null) {
-    return [`its options must be an object (known: ${known.join(', ')}), got ${String(options)}`]
+    return [`its options must be an object (known: ${known.join(', ')}), got ${shown(options)}`]
   }
   return Object.keys(options)
     .filter((key) => !known.includes(key))

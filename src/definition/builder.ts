@@ -1,5 +1,6 @@
 import { TreadleError } from '../core/errors.ts'
 import { type Speaker, say, speaking } from '../core/speaking.ts'
+import { shown } from '../core/text/shown.ts'
 import type { Duration } from '../core/time/duration.ts'
 import type { Instant } from '../core/time/instant.ts'
 import { SaidSchedule, scheduleWordNames } from '../scheduling/saying/said-schedule.ts'
@@ -97,7 +98,7 @@ export class DescribedJob<Input = unknown, Result = unknown, Payload = Input>
   constructor(job: string, schemas: Schemas, handler: Handler<Payload, Result> | null, dispatcher: Dispatcher) {
     super()
     // No later call could correct it, and one wrong key would stop every job of the program.
-    refuse(`Job ${JSON.stringify(job)}`, [jobNameProblem(job)])
+    refuse(`Job ${typeof job === 'string' ? JSON.stringify(job) : shown(job)}`, [jobNameProblem(job)])
     this.job = job
     this.#dispatcher = dispatcher
     if (handler !== null) handlerFunction(job, handler)

@@ -30,10 +30,10 @@ export function definitionProblems(fields: DefinitionFields): readonly (string |
     concurrency === null || isPositive(concurrency)
       ? undefined
       : `concurrency must be a whole number of at least 1, got ${shown(concurrency)}`,
-    timeoutMs === null || timeoutMs > 0 ? undefined : `timeout must be more than 0 ms, got ${timeoutMs}`,
+    timeoutMs === null || timeoutMs > 0 ? undefined : `timeout must be more than 0 ms, got ${shown(timeoutMs)}`,
     maxRunningTimeMs === null || maxRunningTimeMs > 0
       ? undefined
-      : `maxRunningTime must be more than 0 ms, got ${maxRunningTimeMs}`,
+      : `maxRunningTime must be more than 0 ms, got ${shown(maxRunningTimeMs)}`,
     timeoutMs === null || maxRunningTimeMs === null
       ? undefined
       : 'timeout and maxRunningTime exclude each other: give one of them',
@@ -56,8 +56,8 @@ const outcomes: Readonly<Record<keyof Keep, true>> = { succeeded: true, dead: tr
 
 function keepProblem(outcome: string, keptMs: number): string | undefined {
   const known = Object.keys(outcomes)
-  if (!known.includes(outcome)) return `keep knows ${known.join(', ')}, got ${JSON.stringify(outcome)}`
-  return keptMs >= 0 ? undefined : `keep.${outcome} must be a number of milliseconds, got ${keptMs}`
+  if (!known.includes(outcome)) return `keep knows ${known.join(', ')}, got ${shown(outcome)}`
+  return keptMs >= 0 ? undefined : `keep.${outcome} must be a number of milliseconds, got ${shown(keptMs)}`
 }
 
 function isPositive(value: number): boolean {

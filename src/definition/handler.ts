@@ -1,4 +1,5 @@
 import { TreadleError } from '../core/errors.ts'
+import { shown } from '../core/text/shown.ts'
 import type { JobContext } from './context.ts'
 
 /**
@@ -60,7 +61,7 @@ export function classKey(handler: HandlerClass<never, unknown>): string {
   const { jobName, name } = handler as { readonly jobName?: unknown; readonly name: string }
   if (jobName === undefined) return name
   if (typeof jobName === 'string') return jobName
-  throw new TreadleError('HANDLER_INVALID', `The static jobName of class ${name} must be a string, got ${String(jobName)}`)
+  throw new TreadleError('HANDLER_INVALID', `The static jobName of class ${name} must be a string, got ${shown(jobName)}`)
 }
 
 /** Calling a generator function runs none of its body. */

@@ -7,17 +7,17 @@ const maxKeyLength = 512
 
 /** Returns why a value is not a valid job name, or undefined if it is valid. */
 export function jobNameProblem(value: unknown, what = 'a job name'): string | undefined {
-  if (typeof value !== 'string' || value === '') return `${what} must be a string that is not empty, got ${JSON.stringify(value)}`
+  if (typeof value !== 'string' || value === '') return `${what} must be a string that is not empty, got ${shown(value)}`
   if (value.length > maxJobLength) return `${what} must have at most ${maxJobLength} characters, got ${value.length}`
   if (/[\p{Cc}\p{Cs}]/u.test(value.replaceAll('\t', ' ')) || value !== value.trim()) {
-    return `${what} must not contain control characters other than tabs, or halves of surrogate pairs, or begin or end with a space, got ${JSON.stringify(value)}`
+    return `${what} must not contain control characters other than tabs, or halves of surrogate pairs, or begin or end with a space, got ${shown(value)}`
   }
   return undefined
 }
 
 export function queueProblem(value: unknown): string | undefined {
   if (typeof value === 'string' && value.length <= maxQueueLength && /^[\p{L}\p{N}._:/-]+$/u.test(value)) return undefined
-  return `a queue must be 1 to ${maxQueueLength} letters, digits, or any of . _ : / -, got ${JSON.stringify(value)}`
+  return `a queue must be 1 to ${maxQueueLength} letters, digits, or any of . _ : / -, got ${shown(value)}`
 }
 
 export function keyProblem(value: unknown, what: string): string | undefined {
@@ -54,5 +54,5 @@ export function refuse(subject: string, problems: readonly (string | undefined)[
 /** Checks the name of a backend, as used in programs and on the command line. */
 export function backendNameProblem(value: unknown): string | undefined {
   if (typeof value === 'string' && /^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(value)) return undefined
-  return `the name of a backend must be 1 to 64 letters, digits, - or _, and begin with a letter, got ${JSON.stringify(value)}`
+  return `the name of a backend must be 1 to 64 letters, digits, - or _, and begin with a letter, got ${shown(value)}`
 }

@@ -1,4 +1,5 @@
 import { messageOf, TreadleError } from '../core/errors.ts'
+import { shown } from '../core/text/shown.ts'
 import { type Duration, formatDuration, parseDuration } from '../core/time/duration.ts'
 import { formatInstant, type Instant, parseInstant } from '../core/time/instant.ts'
 import { parseCron } from '../scheduling/calendar/cron/cron.ts'
@@ -110,7 +111,7 @@ const longestIntervalMs = 99_999_999_000
 function saidInterval(every: Duration): string {
   const ms = parseDuration(every, 'every')
   if (ms < 1_000 || ms % 1_000 !== 0 || ms > longestIntervalMs)
-    throw invalid(`every must be a whole number of seconds, from 1s to 1157d, got ${String(every)}`)
+    throw invalid(`every must be a whole number of seconds, from 1s to 1157d, got ${shown(every)}`)
   return formatDuration(ms)
 }
 

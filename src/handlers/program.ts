@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { TreadleError } from '../core/errors.ts'
 import { refuseUnknownOptions } from '../core/options.ts'
 import { environmentVariable, workingFolder } from '../core/process/environment.ts'
+import { shown } from '../core/text/shown.ts'
 import { type Clock, systemClock } from '../core/time/clock.ts'
 import { type Duration, parseDuration } from '../core/time/duration.ts'
 import { type HandlerFunction, restricted } from '../definition/handler.ts'
@@ -83,10 +84,10 @@ function settingsOf(what: string, options: ProgramOptions): ChildSettings {
   const problems = [
     ...(isText(cwd) ? [] : ['cwd must be the path of a folder']),
     ...environmentProblems(env),
-    ...(input === undefined || input === 'payload' ? [] : [`input must be 'payload' or left out, got ${JSON.stringify(input)}`]),
+    ...(input === undefined || input === 'payload' ? [] : [`input must be 'payload' or left out, got ${shown(input)}`]),
     ...(Number.isSafeInteger(maxOutput) && maxOutput >= 1
       ? []
-      : [`maxOutput must be a whole number of at least 1, got ${maxOutput}`]),
+      : [`maxOutput must be a whole number of at least 1, got ${shown(maxOutput)}`]),
   ]
   if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `${what}: ${problems.join('; ')}`)
   const killAfterMs = parseDuration(killAfter, `${what}: killAfter`)

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { messageOf, TreadleError } from '../core/errors.ts'
 import { refuseUnknownOptions } from '../core/options.ts'
+import { shown } from '../core/text/shown.ts'
 import { addressProblem, hostAndPort, refused } from './public-agent.ts'
 
 /** A URL, or a function that creates it from the payload. */
@@ -40,10 +41,12 @@ export function urlSettings<Payload>(options: UrlOptions<Payload>): UrlSettings<
   const { method = 'POST', body = defaultBody(method), maxResponse = 65_536, allowHosts = [] } = options
   const hosts = Array.isArray(allowHosts) ? allowHosts.map(allowedHost) : [allowedHost(undefined)]
   const problems = [
-    ...(methods.includes(method) ? [] : [`method must be one of ${methods.join(', ')}, got ${JSON.stringify(method)}`]),
+    ...(methods.includes(method) ? [] : [`method must be one of ${methods.join(', ')}, got ${shown(method)}`]),
     ...(body === null || body === 'payload' || typeof body === 'function' ? [] : ["body must be 'payload' or a function"]),
     ...(body !== null && ['GET', 'HEAD'].includes(method) ? [`${method} sends no body`] : []),
-    ...(Number.isSafeInteger(maxResponse) && maxResponse >= 1 ? [] : [`maxResponse must be at least 1, got ${maxResponse}`]),
+    ...(Number.isSafeInteger(maxResponse) && maxResponse >= 1
+      ? []
+      : [`maxResponse must be at least 1, got ${shown(maxResponse)}`]),
     ...hosts.filter((host) => 'problem' in host).map(({ problem }) => problem),
   ]
   if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `url: ${problems.join('; ')}`)
@@ -84,7 +87,7 @@ function allowedHost(text: unknown): { readonly name: string } | { readonly prob
   if (host !== undefined && port !== undefined && URL.canParse(`http://${host}:${port}/`)) {
     return { name: `${new URL(`http://${host}/`).hostname}:${Number(port)}` }
   }
-  return { problem: `allowHosts takes texts such as 'localhost:3000', got ${JSON.stringify(text)}` }
+  return { problem: `allowHosts takes texts such as 'localhost:3000', got ${shown(text)}` }
 }
 
 function requestHeaders(given: UrlOptions['headers'], body: unknown): Record<string, string> {

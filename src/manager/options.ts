@@ -3,6 +3,7 @@ import { messageOf, TreadleError } from '../core/errors.ts'
 import { unknownOptions } from '../core/options.ts'
 import { environmentVariable } from '../core/process/environment.ts'
 import { coreCount, loadAverage } from '../core/process/machine.ts'
+import { shown } from '../core/text/shown.ts'
 import { type Clock, systemClock } from '../core/time/clock.ts'
 import { type Duration, parseDuration } from '../core/time/duration.ts'
 import type { ManagerEvent } from './events.ts'
@@ -85,10 +86,10 @@ export function managerConfig(options: ManagerOptions): ManagerConfig {
   }
   if (!(typeof config.name === 'string' && config.name !== '')) problems.push("name must be a pattern of names, such as 'mail/*'")
   if (!(typeof config.workers === 'string' && config.workers !== '')) problems.push('workers must be the path of a folder')
-  if (!(config.maxLoad > 0)) problems.push(`maxLoad must be a number above 0, got ${String(config.maxLoad)}`)
+  if (!(config.maxLoad > 0)) problems.push(`maxLoad must be a number above 0, got ${shown(config.maxLoad)}`)
   if (!(Number.isInteger(config.maxJobs) && config.maxJobs >= 1 && config.maxJobs <= 10_000))
-    problems.push(`maxJobs must be a whole number from 1 to 10000, got ${String(config.maxJobs)}`)
-  if (!(config.maxIterations >= 1)) problems.push(`maxIterations must be at least 1, got ${String(config.maxIterations)}`)
+    problems.push(`maxJobs must be a whole number from 1 to 10000, got ${shown(config.maxJobs)}`)
+  if (!(config.maxIterations >= 1)) problems.push(`maxIterations must be at least 1, got ${shown(config.maxIterations)}`)
   if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `The worker manager: ${problems.join('; ')}`)
   return Object.freeze(config)
 }

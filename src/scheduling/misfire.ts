@@ -1,5 +1,6 @@
 import { TreadleError } from '../core/errors.ts'
 import { unknownOptions } from '../core/options.ts'
+import { shown } from '../core/text/shown.ts'
 import { type Duration, parseDuration } from '../core/time/duration.ts'
 import { catchUp } from './repeating/catch-up.ts'
 import type { CalendarSchedule, RepeatSchedule, Schedule } from './schedule.ts'
@@ -38,7 +39,8 @@ const defaultCap = 100
 const highestCap = 10_000
 
 export function misfirePolicy(kind: MisfireKind, options: MisfireOptions = {}): MisfirePolicy {
-  if (!Object.hasOwn(defaultWithinMs, kind)) throw invalid(`it is 'skip', 'latest' or 'all', got ${JSON.stringify(kind)}`)
+  if (typeof kind !== 'string' || !Object.hasOwn(defaultWithinMs, kind))
+    throw invalid(`it is 'skip', 'latest' or 'all', got ${shown(kind)}`)
   const problems = unknownOptions(options, ['within', 'cap'])
   if (problems.length > 0) throw invalid(problems.join('; '))
   const withinMs = options.within === undefined ? defaultWithinMs[kind] : parseDuration(options.within, 'misfire within')
@@ -46,7 +48,7 @@ export function misfirePolicy(kind: MisfireKind, options: MisfireOptions = {}): 
     throw invalid(`within is from 1ms to 7d, the time for which occurrences are remembered, got ${withinMs} ms`)
   const { cap = defaultCap } = options
   if (!Number.isInteger(cap) || cap < 1 || cap > highestCap)
-    throw invalid(`cap is a whole number from 1 to ${highestCap}, got ${cap}`)
+    throw invalid(`cap is a whole number from 1 to ${highestCap}, got ${shown(cap)}`)
   if (kind !== 'all' && options.cap !== undefined) throw invalid(`cap has a meaning with 'all' only`)
   if (kind === 'all') return Object.freeze({ kind, withinMs: withinMs as number, cap })
   return Object.freeze({ kind, withinMs } as MisfirePolicy)

@@ -1,6 +1,7 @@
 import type { TlsOptions } from 'node:tls'
 import { messageOf, TreadleError } from '../core/errors.ts'
 import { unknownOptions } from '../core/options.ts'
+import { shown as shownValue } from '../core/text/shown.ts'
 import { type Duration, parseDuration } from '../core/time/duration.ts'
 import type { CatchUpLimits } from '../scheduling/repeating/catch-up.ts'
 import { type ServerToken, secretProblems, tokenProblems } from './access/server-token.ts'
@@ -66,7 +67,7 @@ const dayMs = 86_400_000
 /** Applies defaults and validates. Reports all problems at once. */
 export function serveConfig(options: ServeOptions): ServeConfig {
   if (typeof options !== 'object' || options === null)
-    throw new TreadleError('CONFIG_INVALID', `The server's options must be an object, got ${String(options)}`)
+    throw new TreadleError('CONFIG_INVALID', `The server's options must be an object, got ${shownValue(options)}`)
   const problems: string[] = [...unknownOptions(options, Object.keys(optionNames))]
   const { host = '127.0.0.1', port = 8888, httpPort = 8080, token, readToken, tls, maxRescues = 10, catchUp = {} } = options
   const { tokens: given = [], dashboard: shown = true } = options
@@ -84,13 +85,14 @@ export function serveConfig(options: ServeOptions): ServeConfig {
   const { cap = 100 } = catchUp
   if (typeof shown !== 'boolean' && (typeof shown !== 'object' || shown === null))
     problems.push('dashboard must be true, false or an object')
-  if (typeof host !== 'string' || host === '') problems.push(`host must be an address or a name, got ${JSON.stringify(host)}`)
-  if (!isPort(port)) problems.push(`port must be a whole number from 0 to 65535, or null, got ${String(port)}`)
-  if (!isPort(httpPort)) problems.push(`httpPort must be a whole number from 0 to 65535, or null, got ${String(httpPort)}`)
+  if (typeof host !== 'string' || host === '') problems.push(`host must be an address or a name, got ${shownValue(host)}`)
+  if (!isPort(port)) problems.push(`port must be a whole number from 0 to 65535, or null, got ${shownValue(port)}`)
+  if (!isPort(httpPort)) problems.push(`httpPort must be a whole number from 0 to 65535, or null, got ${shownValue(httpPort)}`)
   if (port === null && httpPort === null) problems.push('port and httpPort are both null: there is nothing to listen on')
   if (leaseMs < 1_000 || leaseMs > 31 * dayMs) problems.push(`lease must be from 1s to 31d, got ${leaseMs} ms`)
-  if (!isCount(cap, 1, 10_000)) problems.push(`catchUp.cap must be a whole number from 1 to 10000, got ${String(cap)}`)
-  if (!isCount(maxRescues, 0, 1_000)) problems.push(`maxRescues must be a whole number from 0 to 1000, got ${String(maxRescues)}`)
+  if (!isCount(cap, 1, 10_000)) problems.push(`catchUp.cap must be a whole number from 1 to 10000, got ${shownValue(cap)}`)
+  if (!isCount(maxRescues, 0, 1_000))
+    problems.push(`maxRescues must be a whole number from 0 to 1000, got ${shownValue(maxRescues)}`)
   for (const [name, value] of Object.entries({ token, readToken })) {
     if (value !== undefined) problems.push(...secretProblems(value).map((problem) => `${name} ${problem}`))
   }

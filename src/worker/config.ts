@@ -37,7 +37,7 @@ const longestWorkerName = 64
 /** Complete and validated config. All problems are reported together. */
 export function workerConfig(options: AnyWorkOptions, kind: WorkKind): WorkerConfig {
   if (typeof options !== 'object' || options === null) {
-    throw new TreadleError('CONFIG_INVALID', `The worker's options must be an object, got ${String(options)}`)
+    throw new TreadleError('CONFIG_INVALID', `The worker's options must be an object, got ${shown(options)}`)
   }
   const { name = null, concurrency = 10, queues = null, jobs = null, maxRescues = 3 } = options
   const problems: string[] = [...unknownOptions(options, workOptionNames[kind])]
@@ -54,10 +54,10 @@ export function workerConfig(options: AnyWorkOptions, kind: WorkKind): WorkerCon
   if (name !== null && !isWorkerName(name))
     problems.push(`name must be up to ${longestWorkerName} letters, digits and - _ . @ /, got ${shown(name)}`)
   if (!isWithin(concurrency, 1, maxConcurrency))
-    problems.push(`concurrency must be a whole number from 1 to ${maxConcurrency}, got ${concurrency}`)
+    problems.push(`concurrency must be a whole number from 1 to ${maxConcurrency}, got ${shown(concurrency)}`)
   if (!isWithin(leaseMs, minLeaseMs, maxLeaseMs)) problems.push(`lease must be from 1s to 1d, got ${leaseMs} ms`)
   if (pollMs < 10) problems.push(`poll must be at least 10ms, got ${pollMs} ms`)
-  if (!isWithin(maxRescues, 0, 1_000)) problems.push(`maxRescues must be a whole number from 0 to 1000, got ${maxRescues}`)
+  if (!isWithin(maxRescues, 0, 1_000)) problems.push(`maxRescues must be a whole number from 0 to 1000, got ${shown(maxRescues)}`)
   if (stallMs < minStallMs) problems.push(`stall must be at least 100ms, got ${stallMs} ms`)
   if (maxStallMs < leaseMs) problems.push(`maxStall must be at least as long as the lease, got ${maxStallMs} ms`)
   problems.push(...listProblems(queues, 'queues'), ...listProblems(jobs, 'jobs'))
@@ -75,8 +75,8 @@ function isWorkerName(name: unknown): boolean {
 function endProblems({ limit, signals, signal }: AnyWorkOptions): readonly string[] {
   const isSoundLimit = limit === undefined || isWithin(limit, 1, Number.MAX_SAFE_INTEGER)
   return [
-    ...(isSoundLimit ? [] : [`limit must be a whole number of at least 1, got ${limit}`]),
-    ...(isSwitch(signals) ? [] : [`signals must be true or false, got ${String(signals)}`]),
+    ...(isSoundLimit ? [] : [`limit must be a whole number of at least 1, got ${shown(limit)}`]),
+    ...(isSwitch(signals) ? [] : [`signals must be true or false, got ${shown(signals)}`]),
     ...(signal === undefined || signal instanceof AbortSignal ? [] : ['signal must be an AbortSignal']),
   ]
 }

@@ -35,8 +35,8 @@ describe('a config', () => {
   it('names queues that there can be, and an environment', () => {
     expect(configProblems({ environment: 5, worker: { queues: ['mail', 'a b', 'c d'] } })).toEqual([
       "environment must be a string such as 'production', got 5",
-      expect.stringMatching(/^worker: queues: a queue must be .*, got "a b"$/),
-      expect.stringMatching(/^worker: queues: a queue must be .*, got "c d"$/),
+      expect.stringMatching(/^worker: queues: a queue must be .*, got 'a b'$/),
+      expect.stringMatching(/^worker: queues: a queue must be .*, got 'c d'$/),
     ])
   })
 

@@ -451,7 +451,7 @@ describe('a workflow of any shape', () => {
     const batch = jobs.batch.bind(jobs) as (steps: unknown, callbacks: unknown) => Promise<unknown>
     await expect(batch([step.step()], { onSucces: step.step() })).rejects.toThrow('did you mean "onSuccess"?')
     await expect(batch([step.step()], null)).rejects.toThrow('its options must be an object')
-    await expect(jobs.chain([step.step(undefined, '1h' as never)])).rejects.toThrow('got 1h')
+    await expect(jobs.chain([step.step(undefined, '1h' as never)])).rejects.toThrow("got '1h'")
     expect(await backend.store.list({ limit: 1 })).toEqual([])
   })
 

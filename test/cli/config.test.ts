@@ -182,11 +182,11 @@ describe('job files', () => {
       code: 1,
       problems: [
         inConfig("environment must be a string such as 'production', got 5"),
-        expect.stringMatching(/worker: queues: a queue must be .*, got "a b"$/),
+        expect.stringMatching(/worker: queues: a queue must be .*, got 'a b'$/),
         inConfig('worker: jobs: No job is defined as "nope". Defined here: a.'),
       ],
     })
-    expect(await project.call(['work'])).toMatchObject({ code: 1, err: expect.stringContaining('got "a b"') })
+    expect(await project.call(['work'])).toMatchObject({ code: 1, err: expect.stringContaining("got 'a b'") })
   })
 
   it('treadle check finds that job files were loaded and no job is there, and says how to define one', async () => {

@@ -5,7 +5,7 @@ describe('a value in a few words', () => {
   it.each([
     ['3', "'3'"],
     [3, '3'],
-    [5n, '5'],
+    [5n, '5n'],
     [null, 'null'],
     [undefined, 'undefined'],
     [Symbol('x'), 'Symbol(x)'],

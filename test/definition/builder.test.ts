@@ -151,13 +151,13 @@ describe('a definition with problems', () => {
       expect.objectContaining({
         code: 'DEFINITION_INVALID',
         message: [
-          'Job "mail": name must be a string that is not empty, got ""',
-          'a queue must be 1 to 64 letters, digits, or any of . _ : / -, got "two words"',
+          `Job "mail": name must be a string that is not empty, got ''`,
+          "a queue must be 1 to 64 letters, digits, or any of . _ : / -, got 'two words'",
           'maxAttempts must be a whole number of at least 1, got 0',
           'concurrency must be a whole number of at least 1, got -1',
           'timeout must be more than 0 ms, got 0',
           'The meta is not JSON: "when" is a function',
-          'keep knows succeeded, dead, cancelled, skipped, got "succeded"',
+          "keep knows succeeded, dead, cancelled, skipped, got 'succeded'",
           'an environment must be a string of 1 to 512 characters, got one of 0 characters',
         ].join('; '),
       }),

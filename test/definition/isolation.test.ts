@@ -31,7 +31,7 @@ describe('a job', () => {
   })
 
   it.each<[string, (job: JobBuilder) => unknown, string]>([
-    ['another kind', (job) => job.isolate('vm' as never), `Job "render": isolate takes 'thread' or 'process', got "vm"`],
+    ['another kind', (job) => job.isolate('vm' as never), `Job "render": isolate takes 'thread' or 'process', got 'vm'`],
     ['too little memory', (job) => job.isolate('thread', { memory: '8mb' }), 'isolate.memory must be at least 16mb, got 8388608'],
     ['memory that is none', (job) => job.isolate('thread', { memory: 'much' }), 'isolate.memory must be a number of bytes or a'],
     [

@@ -51,7 +51,7 @@ describe('what a job says of its scheduled runs', () => {
   })
 
   it.each<[string, (job: JobBuilder) => JobBuilder, string]>([
-    ['an overlap that is none', (job) => job.overlap('wait' as never), `overlap must be 'allow', 'skip' or 'queue', got "wait"`],
+    ['an overlap that is none', (job) => job.overlap('wait' as never), `overlap must be 'allow', 'skip' or 'queue', got 'wait'`],
     ['a misfire that is none', (job) => job.misfire('never' as never), `'skip', 'latest' or 'all'`],
     ['an order after nobody', (job) => job.after(), 'after() names no job'],
     ['an order after something else', (job) => job.after(7 as never), 'the job in after() must be a string'],
@@ -61,7 +61,7 @@ describe('what a job says of its scheduled runs', () => {
     [
       'a policy that is none',
       (job) => job.dependsOn('a', { onFailure: 'stop' as never }),
-      `onFailure must be 'skip', 'run' or 'fail', got "stop"`,
+      `onFailure must be 'skip', 'run' or 'fail', got 'stop'`,
     ],
     [
       'a misspelt option',

@@ -94,7 +94,7 @@ describe('the pause before another attempt', () => {
       expect.objectContaining({
         code: 'DEFINITION_INVALID',
         message:
-          'The backoff is invalid: strategy must be none, fixed or exponential, got "linear"; factor must be at least 1, got 0; jitter must be none, full, equal or a number from 0 to 1, got 2',
+          "The backoff is invalid: strategy must be none, fixed or exponential, got 'linear'; factor must be at least 1, got 0; jitter must be none, full, equal or a number from 0 to 1, got 2",
       }),
     )
     expect(() => retryPolicy({ base: 'soon' })).toThrow('backoff base must be')

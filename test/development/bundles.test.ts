@@ -142,6 +142,14 @@ test('webpack leaves alone what is imported by a computed name: it would find no
   expect(unmarkedImports('x.js', "import('a'); import(a); import(/* webpackIgnore: true */ a)")).toEqual(['x.js: import(a)'])
 })
 
+test('webpack leaves alone what is resolved by a computed name: it follows createRequire where that is imported by its name', () => {
+  const found = built().flatMap(([path, text]) => namedCreateRequires(path, text))
+  expect(found).toEqual([])
+  expect(
+    namedCreateRequires('x.js', "import { createRequire as c } from 'node:module'; import m from 'node:module'"),
+  ).toHaveLength(1)
+})
+
 test('minifiers that take files copied by webpack for scripts find no await at their top level', () => {
   const copied = built().filter(([path]) => path !== 'cli/main.js')
   expect(copied.flatMap(([path, text]) => topLevelAwaits(path, text))).toEqual([])
@@ -170,6 +178,13 @@ function unmarkedImports(path: string, text: string): readonly string[] {
     const isLiteral = argument !== undefined && ts.isStringLiteralLike(argument)
     return isLiteral || node.getText().includes('webpackIgnore: true') ? null : node
   })
+}
+
+function namedCreateRequires(path: string, text: string): readonly string[] {
+  if (!text.includes('createRequire')) return []
+  return textsOf(path, text, (node) =>
+    ts.isImportSpecifier(node) && (node.propertyName ?? node.name).text === 'createRequire' ? node : null,
+  )
 }
 
 function topLevelAwaits(path: string, text: string): readonly string[] {

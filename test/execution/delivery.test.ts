@@ -137,7 +137,7 @@ describe('a job that is delivered at most once', () => {
         .define('other', async () => {})
         .delivery('once' as never)
         .toDefinition(),
-    ).toThrow(/delivery must be at-least-once, at-most-once or effectively-once, got "once"/)
+    ).toThrow(/delivery must be at-least-once, at-most-once or effectively-once, got 'once'/)
   })
 })
 

@@ -30,7 +30,7 @@ describe('X14: a misfire policy', () => {
   })
 
   test.each([
-    ['sometimes', {}, /it is 'skip', 'latest' or 'all', got "sometimes"/],
+    ['sometimes', {}, /it is 'skip', 'latest' or 'all', got 'sometimes'/],
     ['all', { within: '8d' }, /within is from 1ms to 7d/],
     ['all', { within: 0 }, /within is from 1ms to 7d/],
     ['all', { cap: 0 }, /cap is a whole number from 1 to 10000, got 0/],

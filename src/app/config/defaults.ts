@@ -1,5 +1,6 @@
 import { messageOf } from '../../core/errors.ts'
 import { unknownOptions } from '../../core/options.ts'
+import { shown } from '../../core/text/shown.ts'
 import { type Duration, parseDuration } from '../../core/time/duration.ts'
 import { waitProblem } from '../../definition/dispatching/workflow.ts'
 import type { DefinitionFields } from '../../definition/fields.ts'
@@ -50,7 +51,7 @@ const readings: { readonly [Name in keyof JobDefaults]-?: Reading<Name> } = {
 /** The defaults as fields of a definition. Problems are added to the list. */
 export function defaultFields(defaults: JobDefaults, problems: string[]): Partial<DefinitionFields> {
   if (typeof defaults !== 'object' || defaults === null) {
-    problems.push(`defaults must be an object such as { retries: 3 }, got ${String(defaults)}`)
+    problems.push(`defaults must be an object such as { retries: 3 }, got ${shown(defaults)}`)
     return {}
   }
   problems.push(...unknownOptions(defaults, Object.keys(readings)).map((problem) => `defaults: ${problem}`))

@@ -1,4 +1,5 @@
 import { TreadleError } from '../../core/errors.ts'
+import { shown } from '../../core/text/shown.ts'
 import type { JobDefinition } from '../../definition/definition.ts'
 import { placeOfBackend } from './backend-place.ts'
 import type { Place } from './opening.ts'
@@ -40,7 +41,7 @@ export class OtherBackends<Member> {
     if (name === defaultBackend) return undefined
     const { options, folder } = await this.#place()
     const { backends = {}, backend: _, coordination: _defaults, ...rest } = options
-    const place = Object.hasOwn(backends, name) ? backends[name] : undefined
+    const place = typeof name === 'string' && Object.hasOwn(backends, name) ? backends[name] : undefined
     if (place === undefined) throw unknownBackend(name, Object.keys(backends))
     let member = this.#members.get(name)
     if (member === undefined) {
@@ -54,6 +55,8 @@ export class OtherBackends<Member> {
 
 function unknownBackend(name: string, known: readonly string[]): TreadleError {
   const names = [...new Set([defaultBackend, ...known])].join(', ')
-  const message = `No backend is called ${JSON.stringify(name)}; known: ${names}. Add it: treadle({ backends: { default: …, ${name}: 'sqlite:${name}.db' } })`
+  const advice =
+    typeof name === 'string' ? `Add it: treadle({ backends: { default: …, ${name}: 'sqlite:${name}.db' } })` : 'Give its name'
+  const message = `No backend is called ${shown(name)}; known: ${names}. ${advice}`
   return new TreadleError('BACKEND_UNKNOWN', message)
 }

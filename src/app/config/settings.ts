@@ -2,6 +2,7 @@ import { messageOf, TreadleError } from '../../core/errors.ts'
 import { consoleLogger, type SoundLogger, soundLogger } from '../../core/logger.ts'
 import { unknownOptions } from '../../core/options.ts'
 import { environmentVariable } from '../../core/process/environment.ts'
+import { shown } from '../../core/text/shown.ts'
 import { type Clock, systemClock } from '../../core/time/clock.ts'
 import { type Duration, parseDuration } from '../../core/time/duration.ts'
 import type { DefinitionFields, Keep } from '../../definition/definition.ts'
@@ -49,7 +50,7 @@ const defaultMaxPayloadBytes = 1024 * 1024
 /** Complete and validated settings. All problems are reported together. */
 export function settingsOf(options: TreadleOptions): Settings {
   if (typeof options !== 'object' || options === null) {
-    throw new TreadleError('CONFIG_INVALID', `The options must be an object, got ${String(options)}`)
+    throw new TreadleError('CONFIG_INVALID', `The options must be an object, got ${shown(options)}`)
   }
   const problems: string[] = [...unknownOptions(options, treadleOptionNames)]
   const defaults = defaultFields(options.defaults ?? {}, problems)
@@ -62,7 +63,7 @@ export function settingsOf(options: TreadleOptions): Settings {
   const { allow = {}, maxPayloadBytes = defaultMaxPayloadBytes } = options
   if (!isAllowlist(allow)) problems.push('allow must be an object of queues, each with a list of job names')
   if (!Number.isSafeInteger(maxPayloadBytes) || maxPayloadBytes < 1) {
-    problems.push(`maxPayloadBytes must be a whole number of at least 1, got ${maxPayloadBytes}`)
+    problems.push(`maxPayloadBytes must be a whole number of at least 1, got ${shown(maxPayloadBytes)}`)
   }
   problems.push(
     ...partProblems(options),
@@ -113,11 +114,11 @@ function partProblems({
   const isWrongLogger = logger !== undefined && !hasMethods(logger, ['debug', 'info', 'warn', 'error'])
   return [
     ...(isWrongKey ? ['signingKey must be a string, or { id, secret, queues, jobs }, or a list of those'] : []),
-    ...(isWrongFile ? [`signingKeyFile must be the path of a file, got ${String(signingKeyFile)}`] : []),
+    ...(isWrongFile ? [`signingKeyFile must be the path of a file, got ${shown(signingKeyFile)}`] : []),
     ...(signingKey !== undefined && signingKeyFile !== undefined ? ['give either signingKey or signingKeyFile, not both'] : []),
     ...(isWrongClock ? ['clock must have now, random and timer'] : []),
     ...(isWrongLogger ? ['logger must have debug, info, warn and error (functions that do nothing silence it)'] : []),
-    ...(isWrongEnvironment ? [`environment must be a string such as 'production', got ${JSON.stringify(environment)}`] : []),
+    ...(isWrongEnvironment ? [`environment must be a string such as 'production', got ${shown(environment)}`] : []),
     ...unsignedProblem(unsigned),
     ...switchProblem('migrate', migrate),
     ...switchProblem('encrypt', encrypt),
@@ -147,16 +148,16 @@ function openTelemetryProblems(given: unknown): readonly string[] {
 }
 
 function switchProblem(name: string, value: unknown): readonly string[] {
-  return value === undefined || typeof value === 'boolean' ? [] : [`${name} must be true or false, got ${String(value)}`]
+  return value === undefined || typeof value === 'boolean' ? [] : [`${name} must be true or false, got ${shown(value)}`]
 }
 
 function unsignedProblem(unsigned: unknown): readonly string[] {
   if (unsigned !== undefined) {
     const isKnown = typeof unsigned === 'boolean' || unsigned === 'accept'
-    return isKnown ? [] : [`unsigned must be true, false or 'accept', got ${String(unsigned)}`]
+    return isKnown ? [] : [`unsigned must be true, false or 'accept', got ${shown(unsigned)}`]
   }
   const said = environmentVariable(unsignedVariable)
-  return said === undefined || said === 'accept' ? [] : [`${unsignedVariable} must be accept, got ${JSON.stringify(said)}`]
+  return said === undefined || said === 'accept' ? [] : [`${unsignedVariable} must be accept, got ${shown(said)}`]
 }
 
 const unsignedVariable = 'TREADLE_UNSIGNED'

@@ -1,3 +1,4 @@
+import { shown } from '../../core/text/shown.ts'
 import {
   type DependencyFailure,
   type DispatchOptions,
@@ -23,7 +24,7 @@ export function dispatchedDependencies(options: DispatchOptions): DispatchedDepe
   const list: readonly unknown[] = Array.isArray(dependsOn) ? dependsOn : [dependsOn]
   const ids = list.map((each) => (isHandle(each) ? each.id : each))
   return {
-    waitsFor: ids.map((id) => ({ id: String(id), onFailure })),
+    waitsFor: ids.map((id) => ({ id: typeof id === 'string' ? id : '', onFailure })),
     problems: [
       ...ids.filter((id) => typeof id !== 'string' || id === '').map(idProblem),
       ...(dependencyFailures.includes(onFailure) ? [] : [policyProblem(onFailure)]),
@@ -36,9 +37,9 @@ function isHandle(value: unknown): value is { readonly id: unknown } {
 }
 
 function idProblem(id: unknown): string {
-  return `dependsOn takes the handle or the id of a job, or a list of them, got ${String(id)}`
+  return `dependsOn takes the handle or the id of a job, or a list of them, got ${shown(id)}`
 }
 
 function policyProblem(policy: DependencyFailure): string {
-  return `onDependencyFailure must be one of ${dependencyFailures.join(', ')}, got ${JSON.stringify(policy)}`
+  return `onDependencyFailure must be one of ${dependencyFailures.join(', ')}, got ${shown(policy)}`
 }

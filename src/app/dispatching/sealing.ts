@@ -3,6 +3,7 @@ import { messageOf, TreadleError } from '../../core/errors.ts'
 import { unknownOptions } from '../../core/options.ts'
 import { digest } from '../../core/text/digest.ts'
 import { toJson } from '../../core/text/json.ts'
+import { shown } from '../../core/text/shown.ts'
 import { parseDuration } from '../../core/time/duration.ts'
 import { parseInstant } from '../../core/time/instant.ts'
 import type { JobDefinition } from '../../definition/definition.ts'
@@ -146,8 +147,12 @@ export function planDispatch(definition: JobDefinition, options: DispatchOptions
     priorityProblem(priority),
     maxRetries === null ? undefined : countProblem(maxRetries, 'retries'),
     options.retries != null && options.maxRetries != null ? 'retries and maxRetries mean the same: give one of them' : undefined,
-    ...deliveryProblems(fields.delivery, (maxRetries ?? definition.maxRetries) + 1, false),
-    typeof (options.encrypt ?? true) === 'boolean' ? undefined : `encrypt must be true or false, got ${String(options.encrypt)}`,
+    ...deliveryProblems(
+      fields.delivery,
+      Number.isInteger(maxRetries) ? (maxRetries as number) + 1 : definition.fields.maxAttempts,
+      false,
+    ),
+    typeof (options.encrypt ?? true) === 'boolean' ? undefined : `encrypt must be true or false, got ${shown(options.encrypt)}`,
     timeoutMs === 0 && options.timeout != null ? 'timeout must be more than 0 ms' : undefined,
     options.meta === undefined ? undefined : (metaProblem(options.meta) ?? metaProblem(meta)),
     options.tags === undefined ? undefined : (tagsProblem(options.tags) ?? tagsProblem(tags)),

@@ -1,4 +1,4 @@
-import { createRequire } from 'node:module'
+import nodeModule from 'node:module'
 import { TreadleError } from '../../core/errors.ts'
 import { mainScript } from '../../core/process/environment.ts'
 import type { IsolateModules } from '../../isolation/wire/messages.ts'
@@ -30,7 +30,8 @@ export function isolateModules(from: string | null): IsolateModules {
 /** Node also accepts a main script without its extension, or its folder. */
 function resolveScript(path: string): string | undefined {
   try {
-    return createRequire(path).resolve(path)
+    // Not as a named import: webpack would replace the call by a search among the files that it knows.
+    return nodeModule.createRequire(path).resolve(path)
   } catch {
     return undefined
   }

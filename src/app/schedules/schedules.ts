@@ -1,6 +1,7 @@
 import { TreadleError } from '../../core/errors.ts'
 import { refuseUnknownOptions } from '../../core/options.ts'
 import { toJson } from '../../core/text/json.ts'
+import { shown } from '../../core/text/shown.ts'
 import { type Instant, parseInstant } from '../../core/time/instant.ts'
 import type { JobDefinition } from '../../definition/definition.ts'
 import { noPayload } from '../../definition/dispatching/draft.ts'
@@ -76,6 +77,7 @@ export class Schedules {
 
   /** The schedule with this key that was created at run time; null if there is none. */
   async get(key: string): Promise<StoredSchedule | null> {
+    refuseNoName(key)
     const opened = await this.#deps.opened()
     const [record] = await storeOf(opened).list({ names: [storedNameOf(key)] })
     return record?.definition == null ? null : storedSchedule(record, record.definition, this.#reading(opened))
@@ -97,6 +99,7 @@ export class Schedules {
 
   /** Stops further runs until `resume`. A run in progress continues. */
   async pause(name: string): Promise<void> {
+    refuseNoName(name)
     const store = await this.#store()
     if ((await store.change(name, 'pause')) || (await this.#changeStored(name, (stored) => store.change(stored, 'pause')))) return
     await this.#register(name, store)
@@ -105,6 +108,7 @@ export class Schedules {
 
   /** Continues with the next occurrence. Occurrences during the pause are not caught up. */
   async resume(name: string): Promise<void> {
+    refuseNoName(name)
     const store = await this.#store()
     if ((await store.change(name, 'resume')) || (await this.#changeStored(name, (stored) => store.change(stored, 'resume'))))
       return
@@ -116,11 +120,13 @@ export class Schedules {
    * key.
    */
   async delete(key: string): Promise<boolean> {
+    refuseNoName(key)
     return (await this.#store()).change(storedNameOf(key), 'remove')
   }
 
   /** Runs the job of a schedule now, even while the schedule is paused. The schedule itself is not affected. */
   async runNow(name: string): Promise<Run> {
+    refuseNoName(name)
     const { registry, dispatch } = this.#deps
     const isCoded = registry.find(name)?.fields.schedule != null
     const stored = isCoded ? null : await this.#readable(name)
@@ -137,6 +143,7 @@ export class Schedules {
 
   /** Removes a schedule that is no longer defined in code. */
   async forget(name: string): Promise<void> {
+    refuseNoName(name)
     const { registry } = this.#deps
     if (registry.find(name)?.fields.schedule != null) {
       const message = `The schedule "${name}" is still defined here and would come back. Remove it from the code first, or pause it.`
@@ -275,6 +282,11 @@ const options: Readonly<Record<keyof StoredScheduleOptions, true>> = {
 const optionNames = Object.keys(options)
 
 const defaultQueue = 'default'
+
+function refuseNoName(name: unknown): void {
+  if (typeof name === 'string') return
+  throw new TreadleError('SCHEDULE_INVALID', `A schedule is named by its key, such as 'digest', got ${shown(name)}`)
+}
 
 /** Accepts the key of a schedule or the name that lists show. */
 function storedNameOf(key: string): string {

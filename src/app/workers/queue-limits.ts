@@ -1,5 +1,6 @@
 import { messageOf } from '../../core/errors.ts'
 import { unknownOptions } from '../../core/options.ts'
+import { shown } from '../../core/text/shown.ts'
 import { queueProblem } from '../../definition/names.ts'
 import { type RateLimit, type RateOptions, rateOf, rateOptionProblems, rateProblem } from '../../definition/policies/rate.ts'
 import type { QueueLimits } from '../../queue/contract/contract.ts'
@@ -28,13 +29,13 @@ function limitsOf(queue: string, options: unknown, problems: string[]): QueueLim
   const wrongName = queueProblem(queue)
   if (wrongName !== undefined) problems.push(`queues: ${wrongName}`)
   if (typeof options !== 'object' || options === null) {
-    problems.push(`${what} must be an object with concurrency or rate, got ${String(options)}`)
+    problems.push(`${what} must be an object with concurrency or rate, got ${shown(options)}`)
     return none
   }
   problems.push(...unknownOptions(options, ['concurrency', 'rate']).map((problem) => `${what}: ${problem}`))
   const { concurrency, rate } = options as QueueOptions
   const isSound = concurrency === undefined || (Number.isSafeInteger(concurrency) && concurrency >= 1)
-  if (!isSound) problems.push(`${what}.concurrency must be a whole number of at least 1, got ${String(concurrency)}`)
+  if (!isSound) problems.push(`${what}.concurrency must be a whole number of at least 1, got ${shown(concurrency)}`)
   return { queue, concurrency: concurrency ?? null, rate: rate === undefined ? null : rateOr(rate, `${what}.rate`, problems) }
 }
 

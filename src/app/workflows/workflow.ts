@@ -1,5 +1,6 @@
 import { TreadleError } from '../../core/errors.ts'
 import { refuseUnknownOptions } from '../../core/options.ts'
+import { shown } from '../../core/text/shown.ts'
 import { checkedStep, type Step } from '../../definition/dispatching/workflow.ts'
 import { keyProblem } from '../../definition/names.ts'
 import type { FailurePolicy } from '../../envelope/envelope.ts'
@@ -55,9 +56,7 @@ export class Workflow<Sent = Promise<WorkflowRun>> {
       keyProblem(name, 'name'),
       this.#steps.has(name) ? `there is already a step "${name}"` : undefined,
       names.includes(undefined) ? 'after takes steps as add() returned them, or their names' : undefined,
-      policies.includes(onFailure)
-        ? undefined
-        : `onFailure must be one of ${policies.join(', ')}, got ${JSON.stringify(onFailure)}`,
+      policies.includes(onFailure) ? undefined : `onFailure must be one of ${policies.join(', ')}, got ${shown(onFailure)}`,
     ].filter((problem) => problem !== undefined)
     if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `Step "${name}" of a workflow: ${problems.join('; ')}`)
     this.#steps.set(name, { step, name, after: names as readonly string[], onFailure })

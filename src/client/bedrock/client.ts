@@ -3,6 +3,7 @@ import { TreadleError } from '../../core/errors.ts'
 import { refuseUnknownOptions } from '../../core/options.ts'
 import { parseExact, unmarked } from '../../core/text/exact-json.ts'
 import { type Json, toJson } from '../../core/text/json.ts'
+import { shown } from '../../core/text/shown.ts'
 import { type Clock, pause, systemClock } from '../../core/time/clock.ts'
 import { type Duration, parseDuration } from '../../core/time/duration.ts'
 import { BedrockConnection } from './connection.ts'
@@ -69,7 +70,7 @@ export class BedrockClient implements AsyncDisposable {
     refuseUnknownOptions(options, known, 'The client of a job server')
     const { host = '127.0.0.1', port = defaultPort, tls = false, timeout = defaultTimeout, clock = systemClock } = options
     if (!Number.isInteger(port) || port < 1 || port > 65_535) {
-      throw new TreadleError('CONFIG_INVALID', `The client of a job server: port must be from 1 to 65535, got ${port}`)
+      throw new TreadleError('CONFIG_INVALID', `The client of a job server: port must be from 1 to 65535, got ${shown(port)}`)
     }
     this.#connection = new BedrockConnection({ host, port, tls: tls === true ? {} : tls || undefined }, clock)
     this.#token = options.token

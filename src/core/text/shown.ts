@@ -8,14 +8,20 @@ export function shown(value: unknown): string {
 
 function textOf(value: unknown, tellsMembers: boolean): string {
   try {
-    if (typeof value === 'string') return `'${shortened(value)}'`
+    if (typeof value === 'string') return `'${shortened(escaped(value))}'`
     if (typeof value === 'function') return value.name === '' ? 'a function' : `the function ${shortened(value.name)}`
+    if (typeof value === 'bigint') return `${shortened(String(value))}n`
     if (typeof value !== 'object' || value === null) return shortened(String(value))
     const text = ownText(value)
     return text === null ? membersOf(value, tellsMembers) : shortened(text)
   } catch {
     return `a value of type ${typeof value} that has no text`
   }
+}
+
+/** Without line breaks and other control characters: what is shown stays on its line. */
+function escaped(text: string): string {
+  return JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"')
 }
 
 /** The object's own `toString`, if it says more than that it is an object. */

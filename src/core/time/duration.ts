@@ -1,4 +1,5 @@
 import { TreadleError } from '../errors.ts'
+import { shown } from '../text/shown.ts'
 
 /** Milliseconds, or a string such as `'30s'`, `'1h30m'` or `'250ms'`. */
 export type Duration = number | string
@@ -14,10 +15,10 @@ export const longestDurationMs = 3_652_500 * 86_400_000
 /** Parses a duration to whole milliseconds. `what` names the option in errors. */
 export function parseDuration(value: Duration, what: string): number {
   const ms = typeof value === 'number' ? value : typeof value === 'string' ? textMs(value) : Number.NaN
-  if (Number.isNaN(ms) || ms < 0) throw new TreadleError('DURATION_INVALID', `${what} must be ${accepted}, got ${show(value)}`)
+  if (Number.isNaN(ms) || ms < 0) throw new TreadleError('DURATION_INVALID', `${what} must be ${accepted}, got ${shown(value)}`)
   if (ms > longestDurationMs) {
     const longest = formatDuration(longestDurationMs)
-    throw new TreadleError('DURATION_INVALID', `${what} must be at most ${longest} (10000 years), got ${show(value)}`)
+    throw new TreadleError('DURATION_INVALID', `${what} must be at most ${longest} (10000 years), got ${shown(value)}`)
   }
   return Math.round(ms)
 }
@@ -41,8 +42,4 @@ function textMs(text: string): number {
   let ms = 0
   for (const [, count, unit] of text.matchAll(part)) ms += Number(count) * (unitMs[unit as string] as number)
   return ms
-}
-
-function show(value: unknown): string {
-  return typeof value === 'string' ? `'${value}'` : String(value)
 }

@@ -1,4 +1,5 @@
 import { TreadleError } from '../errors.ts'
+import { shown } from '../text/shown.ts'
 
 /** A moment in time: a `Date`, or an ISO 8601 string with an offset, such as `'2026-06-10T09:00:00Z'`. */
 export type Instant = Date | string
@@ -10,7 +11,7 @@ const accepted = "a valid Date or an ISO 8601 string with an offset, such as '20
 export function parseInstant(value: Instant, what: string): number {
   const ms = value instanceof Date ? value.getTime() : typeof value === 'string' ? textMs(value) : Number.NaN
   if (Number.isNaN(ms)) {
-    const got = value instanceof Date ? 'an invalid Date' : typeof value === 'string' ? `'${value}'` : String(value)
+    const got = value instanceof Date ? 'an invalid Date' : shown(value)
     throw new TreadleError('INSTANT_INVALID', `${what} must be ${accepted}, got ${got}`)
   }
   return ms

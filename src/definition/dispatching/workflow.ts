@@ -1,4 +1,5 @@
 import { TreadleError } from '../../core/errors.ts'
+import { shown } from '../../core/text/shown.ts'
 import type { DispatchArguments, DispatchOptions } from './dispatch-options.ts'
 
 /** One job of a workflow before it is dispatched, created by `job.step(payload, options)`. */
@@ -12,7 +13,7 @@ export interface Step<Result = unknown> {
 
 export function checkedStep(step: unknown): Step {
   if (typeof step === 'object' && step !== null && 'job' in step && 'options' in step) return soundStep(step as Step)
-  const got = typeof step === 'object' && step !== null && 'job' in step ? `the job "${step.job}" itself` : String(step)
+  const got = typeof step === 'object' && step !== null && 'job' in step ? `the job "${step.job}" itself` : shown(step)
   throw new TreadleError('CONFIG_INVALID', `A workflow is made of steps, such as job.step(payload), got ${got}`)
 }
 
@@ -23,7 +24,7 @@ export function checkedStep(step: unknown): Step {
 function soundStep(step: Step): Step {
   const { job, options } = step
   if (typeof options !== 'object' || options === null) {
-    const message = `Step "${job}" of a workflow: its options must be an object such as { delay: '5s' }, got ${String(options)}`
+    const message = `Step "${job}" of a workflow: its options must be an object such as { delay: '5s' }, got ${shown(options)}`
     throw new TreadleError('CONFIG_INVALID', message)
   }
   if (!('in' in options)) return step
@@ -43,7 +44,7 @@ export const childFailures: readonly ChildFailure[] = ['fail', 'ignore', 'contin
 
 export function childFailureProblem(policy: unknown, what: string): string | undefined {
   if (childFailures.includes(policy as ChildFailure)) return undefined
-  return `${what} must be one of ${childFailures.join(', ')}, got ${JSON.stringify(policy)}`
+  return `${what} must be one of ${childFailures.join(', ')}, got ${shown(policy)}`
 }
 
 /** Options of `ctx.dispatchChild`. */

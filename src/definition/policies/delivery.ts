@@ -1,3 +1,4 @@
+import { shown } from '../../core/text/shown.ts'
 export const deliveryModes = ['at-least-once', 'at-most-once', 'effectively-once'] as const
 
 /**
@@ -15,7 +16,7 @@ export function deliveryProblems(
   return [
     deliveryModes.includes(delivery)
       ? undefined
-      : `delivery must be ${deliveryModes.slice(0, -1).join(', ')} or ${deliveryModes.at(-1)}, got ${JSON.stringify(delivery)}`,
+      : `delivery must be ${deliveryModes.slice(0, -1).join(', ')} or ${deliveryModes.at(-1)}, got ${shown(delivery)}`,
     delivery === 'at-most-once' && maxAttempts > 1
       ? 'a job that is delivered at-most-once never starts twice: give it no retries'
       : undefined,

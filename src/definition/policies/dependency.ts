@@ -1,4 +1,5 @@
 import { unknownOptions } from '../../core/options.ts'
+import { shown } from '../../core/text/shown.ts'
 import { jobNameProblem, refuse } from '../names.ts'
 
 /** A job, given by its key or its builder. */
@@ -22,7 +23,7 @@ export interface DependencyOptions {
 const accepted: readonly OnFailure[] = ['skip', 'run', 'fail']
 
 export function dependencyProblem({ job, onFailure }: Dependency): string | undefined {
-  if (!accepted.includes(onFailure)) return `onFailure must be 'skip', 'run' or 'fail', got ${JSON.stringify(onFailure)}`
+  if (!accepted.includes(onFailure)) return `onFailure must be 'skip', 'run' or 'fail', got ${shown(onFailure)}`
   return jobNameProblem(job, 'a job that it depends on')
 }
 

@@ -1,4 +1,5 @@
 import { unknownOptions } from '../../core/options.ts'
+import { shown } from '../../core/text/shown.ts'
 import { type RateLimit, type RateOptions, rateOf, rateOptionProblems, rateProblem } from './rate.ts'
 import type { KeyOf } from './uniqueness.ts'
 
@@ -28,7 +29,7 @@ export function grouping(key: KeyOf, { concurrency = 0, rate }: GroupOptions): G
 
 /** Checks the shape of the given options before they are parsed. */
 export function groupOptionProblems(options: unknown): readonly string[] {
-  if (typeof options !== 'object' || options === null) return [`the options of group must be an object, got ${String(options)}`]
+  if (typeof options !== 'object' || options === null) return [`the options of group must be an object, got ${shown(options)}`]
   const { rate } = options as GroupOptions
   return [
     ...unknownOptions(options, ['concurrency', 'rate']).map((problem) => `group: ${problem}`),
@@ -39,7 +40,7 @@ export function groupOptionProblems(options: unknown): readonly string[] {
 export function groupingProblems({ concurrency, rate }: Grouping): readonly (string | undefined)[] {
   const isSound = concurrency === null || (Number.isSafeInteger(concurrency) && concurrency >= 1)
   return [
-    isSound ? undefined : `group.concurrency must be a whole number of at least 0, got ${String(concurrency)}`,
+    isSound ? undefined : `group.concurrency must be a whole number of at least 0, got ${shown(concurrency)}`,
     rate === null ? undefined : rateProblem(rate, 'group.rate'),
   ]
 }

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { messageOf } from '../../core/errors.ts'
 import { refuseUnknownOptions } from '../../core/options.ts'
 import { type ByteSize, parseByteSize } from '../../core/text/byte-size.ts'
+import { shown } from '../../core/text/shown.ts'
 import { type Duration, parseDuration } from '../../core/time/duration.ts'
 import { refuse } from '../names.ts'
 
@@ -53,13 +54,13 @@ export function isolationOf(job: string, kind: IsolateKind, options: IsolateOpti
 
 export function isolationProblems({ kind, memoryBytes, from }: Isolation): readonly (string | undefined)[] {
   return [
-    kinds.includes(kind) ? undefined : `isolate takes 'thread' or 'process', got ${JSON.stringify(kind)}`,
+    kinds.includes(kind) ? undefined : `isolate takes 'thread' or 'process', got ${shown(kind)}`,
     memoryBytes === null || memoryBytes >= leastMemoryMb * 1024 ** 2
       ? undefined
       : `isolate.memory must be at least ${leastMemoryMb}mb, got ${memoryBytes} bytes`,
     from === null || isAbsolute(from)
       ? undefined
-      : `isolate.from must be import.meta.url, a file: URL or an absolute path, got ${JSON.stringify(from)}`,
+      : `isolate.from must be import.meta.url, a file: URL or an absolute path, got ${shown(from)}`,
   ]
 }
 

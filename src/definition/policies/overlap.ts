@@ -1,3 +1,4 @@
+import { shown } from '../../core/text/shown.ts'
 import type { MisfirePolicy } from '../../scheduling/misfire.ts'
 import type { Schedule } from '../../scheduling/schedule.ts'
 
@@ -35,7 +36,7 @@ function makesUpForAll({ schedule, misfire }: Pick<Said, 'schedule' | 'misfire'>
 
 export function overlapProblem(overlap: unknown): string | undefined {
   if (overlap === null || accepted.includes(overlap as Overlap)) return undefined
-  return `overlap must be 'allow', 'skip' or 'queue', got ${JSON.stringify(overlap)}`
+  return `overlap must be 'allow', 'skip' or 'queue', got ${shown(overlap)}`
 }
 
 /** What is said about the runs of a schedule that the job does not have. A value may get its schedule later, so this is checked on use. */

@@ -1,4 +1,5 @@
 import { unknownOptions } from '../../core/options.ts'
+import { shown } from '../../core/text/shown.ts'
 import { type Duration, parseDuration } from '../../core/time/duration.ts'
 
 /** A rate limit: how many jobs may start within a period of time. */
@@ -23,13 +24,13 @@ export function rateOf({ limit, per }: RateOptions, what: string): RateLimit {
 /** Checks the shape of the given options before they are parsed. */
 export function rateOptionProblems(options: unknown, what: string): readonly string[] {
   if (typeof options !== 'object' || options === null) {
-    return [`${what} must be an object such as { limit: 100, per: '1m' }, got ${String(options)}`]
+    return [`${what} must be an object such as { limit: 100, per: '1m' }, got ${shown(options)}`]
   }
   return unknownOptions(options, ['limit', 'per']).map((problem) => `${what}: ${problem}`)
 }
 
 export function rateProblem({ limit, perMs }: RateLimit, what: string): string | undefined {
   if (!Number.isSafeInteger(limit) || limit < 1)
-    return `the limit of ${what} must be a whole number of at least 1, got ${String(limit)}`
+    return `the limit of ${what} must be a whole number of at least 1, got ${shown(limit)}`
   return perMs >= 1 && perMs <= longestMs ? undefined : `the time of ${what} must be from 1ms to 366d, got ${perMs} ms`
 }

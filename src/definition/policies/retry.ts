@@ -1,5 +1,6 @@
 import { messageOf, TreadleError } from '../../core/errors.ts'
 import { unknownOptions } from '../../core/options.ts'
+import { shown } from '../../core/text/shown.ts'
 import { type Duration, formatDuration, longestDurationMs, parseDuration } from '../../core/time/duration.ts'
 
 /** How long to wait before the next attempt. Every strategy except `none` is capped at `maxMs` after jitter. */
@@ -66,12 +67,12 @@ export function retryPolicy(options: RetryOptions): RetryPolicy {
   refuse([
     ...(['none', 'fixed', 'exponential'].includes(strategy)
       ? []
-      : [`strategy must be none, fixed or exponential, got ${JSON.stringify(strategy)}`]),
-    ...(Number.isFinite(factor) && factor >= 1 ? [] : [`factor must be at least 1, got ${factor}`]),
+      : [`strategy must be none, fixed or exponential, got ${shown(strategy)}`]),
+    ...(Number.isFinite(factor) && factor >= 1 ? [] : [`factor must be at least 1, got ${shown(factor)}`]),
     ...(options.base === undefined || baseMs <= maxMs
       ? []
       : [`max must be at least as long as the ${formatDuration(baseMs)} of base, got ${formatDuration(maxMs)}`]),
-    ...(jitterIsSound(jitter) ? [] : [`jitter must be none, full, equal or a number from 0 to 1, got ${JSON.stringify(jitter)}`]),
+    ...(jitterIsSound(jitter) ? [] : [`jitter must be none, full, equal or a number from 0 to 1, got ${shown(jitter)}`]),
   ])
   return Object.freeze(policy)
 }

@@ -1,4 +1,5 @@
 import { unknownOptions } from '../../core/options.ts'
+import { shown } from '../../core/text/shown.ts'
 import { type Duration, parseDuration } from '../../core/time/duration.ts'
 import { keyProblem, refuse } from '../names.ts'
 
@@ -86,9 +87,7 @@ export function keyOfAll(word: Uniqueness['word']): KeyOf {
 
 export function uniquenessProblems({ word, until, onConflict, debounce }: Uniqueness): readonly (string | undefined)[] {
   return [
-    onConflicts.includes(onConflict)
-      ? undefined
-      : `onConflict must be ignore, replace or merge, got ${JSON.stringify(onConflict)}`,
+    onConflicts.includes(onConflict) ? undefined : `onConflict must be ignore, replace or merge, got ${shown(onConflict)}`,
     until === 0 ? `${word === 'unique' ? 'until' : word} must be more than 0 ms` : undefined,
     debounce?.quietMs === 0 ? 'debounce must be more than 0 ms' : undefined,
     debounce !== null && debounce.maxWaitMs !== null && debounce.maxWaitMs < debounce.quietMs

@@ -1,6 +1,7 @@
 import { messageOf, TreadleError } from '../../core/errors.ts'
 import { consoleLogger, type Logger } from '../../core/logger.ts'
 import { unknownOptions } from '../../core/options.ts'
+import { shown } from '../../core/text/shown.ts'
 import { type Clock, systemClock } from '../../core/time/clock.ts'
 import { type Duration, parseDuration } from '../../core/time/duration.ts'
 import type { Address } from './session.ts'
@@ -61,7 +62,7 @@ export function beanstalkdConfig(options: BeanstalkdOptions): BeanstalkdConfig {
   const parameters = parametersOf(url, problems)
   const prefix = options.prefix ?? (decodeURIComponent(url?.pathname ?? '').replace(/^\//, '') || defaultPrefix)
   if (!soundPrefix.test(prefix)) {
-    problems.push(`prefix must be 1 to 64 letters, digits or any of - . _ / ; + ( ), got ${JSON.stringify(prefix)}`)
+    problems.push(`prefix must be 1 to 64 letters, digits or any of - . _ / ; + ( ), got ${shown(prefix)}`)
   }
   const timeoutMs = durationOf('timeout', options.timeout ?? parameters.timeout ?? '10s', problems)
   const ttrMs = durationOf('ttr', options.ttr ?? parameters.ttr ?? '30s', problems)

@@ -1,4 +1,5 @@
 import { TreadleError } from '../../core/errors.ts'
+import { shown } from '../../core/text/shown.ts'
 
 /** The wall clock of a time zone. */
 export interface Zone {
@@ -16,7 +17,7 @@ export interface Span {
 }
 
 export function parseZone(timezone: string): Zone {
-  const key = String(timezone).toLowerCase()
+  const key = typeof timezone === 'string' ? timezone.toLowerCase() : ''
   const known = zones.get(key)
   if (known !== undefined) return known
   const zone = makeZone(timezone)
@@ -40,7 +41,7 @@ const utc: Zone = { spanAt: () => always, offsetAt: () => 0 }
 function formatOf(timezone: string): Intl.DateTimeFormat {
   try {
     // Offsets such as "+01:00" work only in some versions of Node, and have no daylight saving time.
-    if (!/^[a-z]/i.test(timezone)) throw new RangeError('not the name of a zone')
+    if (typeof timezone !== 'string' || !/^[a-z]/i.test(timezone)) throw new RangeError('not the name of a zone')
     return new Intl.DateTimeFormat('en-US', {
       timeZone: timezone,
       hourCycle: 'h23',
@@ -54,7 +55,7 @@ function formatOf(timezone: string): Intl.DateTimeFormat {
   } catch (cause) {
     throw new TreadleError(
       'SCHEDULE_INVALID',
-      `The time zone ${JSON.stringify(timezone)} is not known. Use an IANA name such as "UTC", "Europe/Paris" or "America/New_York"`,
+      `The time zone ${typeof timezone === 'string' ? JSON.stringify(timezone) : shown(timezone)} is not known. Use an IANA name such as "UTC", "Europe/Paris" or "America/New_York"`,
       { cause },
     )
   }

@@ -1,4 +1,5 @@
 import { TreadleError } from '../../core/errors.ts'
+import { shown } from '../../core/text/shown.ts'
 import { wallTimes } from '../calendar/calendar.ts'
 import { parseZone } from '../calendar/zone.ts'
 import type { CalendarSchedule, ExplainedOccurrence, ExplainOptions, Explanation, RepeatSchedule } from '../schedule.ts'
@@ -64,10 +65,10 @@ function occurrencesOf(schedule: Following, options: ExplainOptions | undefined,
 
 function checked({ from, count = defaultCount, zone }: ExplainOptions) {
   if (Number.isNaN(new Date(from).getTime())) {
-    throw new TreadleError('INSTANT_INVALID', `explain() takes \`from\` as an instant in milliseconds, got ${from}`)
+    throw new TreadleError('INSTANT_INVALID', `explain() takes \`from\` as an instant in milliseconds, got ${shown(from)}`)
   }
   if (Number.isInteger(count) && count >= 0 && count <= maxCount) return { from, count, zone }
-  throw new TreadleError('CONFIG_INVALID', `explain() takes a count of occurrences from 0 to ${maxCount}, got ${count}`)
+  throw new TreadleError('CONFIG_INVALID', `explain() takes a count of occurrences from 0 to ${maxCount}, got ${shown(count)}`)
 }
 
 function isShownElsewhere({ timezone }: Following, options: ExplainOptions | undefined): boolean {

@@ -1,4 +1,5 @@
 import { TreadleError } from '../../core/errors.ts'
+import { shown } from '../../core/text/shown.ts'
 import type { CronFields } from '../calendar/calendar-fields.ts'
 import { fieldRanges } from '../calendar/cron/field-ranges.ts'
 
@@ -17,7 +18,7 @@ export type OneOrMore<Value> = Value | readonly Value[]
 export function fieldOf(field: keyof CronFields, given: OneOrMore<number | string>, method: string): string {
   const values: readonly unknown[] = Array.isArray(given) ? given : [given]
   const numbers = values.map(
-    (value) => numberOf(field, value) ?? refuse(field, `, or a list of these, got ${show(value)}`, method),
+    (value) => numberOf(field, value) ?? refuse(field, `, or a list of these, got ${shown(value)}`, method),
   )
   if (numbers.length === 0) refuse(field, ', or a list of these, got an empty list', method)
   return [...new Set(numbers)].sort((one, other) => one - other).join(',')
@@ -25,11 +26,7 @@ export function fieldOf(field: keyof CronFields, given: OneOrMore<number | strin
 
 /** Like `fieldOf`, for a single value. */
 export function numberIn(field: keyof CronFields, value: number | string, method: string): number {
-  return numberOf(field, value) ?? refuse(field, `, got ${show(value)}`, method)
-}
-
-export function show(value: unknown): string {
-  return typeof value === 'string' ? `'${value.slice(0, 100)}'` : String(value)
+  return numberOf(field, value) ?? refuse(field, `, got ${shown(value)}`, method)
 }
 
 const dayNames = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'] as const
@@ -42,7 +39,8 @@ const fullNames: { readonly [Field in keyof CronFields]?: readonly string[] } = 
 function numberOf(field: keyof CronFields, value: unknown): number | null {
   const { lowest, highest, names, cycle = Number.POSITIVE_INFINITY } = fieldRanges[field]
   if (typeof value === 'number') return Number.isInteger(value) && value >= lowest && value <= highest ? value % cycle : null
-  const name = String(value).toLowerCase()
+  if (typeof value !== 'string') return null
+  const name = value.toLowerCase()
   const index = Math.max(names.indexOf(name), fullNames[field]?.indexOf(name) ?? -1)
   return index < 0 ? null : lowest + index
 }

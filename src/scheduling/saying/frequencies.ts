@@ -1,6 +1,7 @@
 import { TreadleError } from '../../core/errors.ts'
+import { shown } from '../../core/text/shown.ts'
 import type { CalendarFields, CronFields } from '../calendar/calendar-fields.ts'
-import { type DayOfWeek, fieldOf, type Month, numberIn, type OneOrMore, show } from './calendar-values.ts'
+import { type DayOfWeek, fieldOf, type Month, numberIn, type OneOrMore } from './calendar-values.ts'
 import { timeFields } from './written-times.ts'
 
 /**
@@ -130,6 +131,6 @@ function refuseUneven(count: number, { cycle, once, unit, even }: Steps, method:
       : `Any other distance is a repeat, such as repeat('SCHEDULED, +${distance} ${unit.toUpperCase()}')`
   throw new TreadleError(
     'SCHEDULE_INVALID',
-    `${method} takes a number of ${unit} that divides the ${cycle} evenly: ${even.join(', ')}; got ${show(count)}. ${advice}`,
+    `${method} takes a number of ${unit} that divides the ${cycle} evenly: ${even.join(', ')}; got ${shown(count)}. ${advice}`,
   )
 }

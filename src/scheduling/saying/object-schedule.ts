@@ -1,5 +1,6 @@
 import { TreadleError } from '../../core/errors.ts'
 import { unknownOptions } from '../../core/options.ts'
+import { shown } from '../../core/text/shown.ts'
 import type { FieldName } from '../calendar/cron/field-ranges.ts'
 import { parseField } from '../calendar/cron/field-values.ts'
 import type { FrequencyFields } from './frequencies.ts'
@@ -51,9 +52,7 @@ type Entry = readonly [key: keyof CalendarObject, pattern: CalendarPattern]
 
 function entriesOf(object: CalendarObject): readonly Entry[] {
   if (typeof object !== 'object' || object === null || Array.isArray(object))
-    throw invalid(
-      `it takes an object such as { minutes: 30, hours: '9-17' } or the name of a symbol, got ${JSON.stringify(object)}`,
-    )
+    throw invalid(`it takes an object such as { minutes: 30, hours: '9-17' } or the name of a symbol, got ${shown(object)}`)
   return Object.entries(object).filter(([, pattern]) => pattern !== undefined) as [keyof CalendarObject, CalendarPattern][]
 }
 

@@ -1,5 +1,6 @@
 import { TreadleError } from '../../core/errors.ts'
 import { suggestion } from '../../core/options.ts'
+import { shown } from '../../core/text/shown.ts'
 import { type CalendarObject, objectFrequency } from './object-schedule.ts'
 
 /** The name of an object schedule: a built-in one, or one registered by the program. */
@@ -12,7 +13,7 @@ export type ScheduleSymbol = keyof typeof builtIn | (string & {})
 export function registerSymbol(name: string, times: CalendarObject): void {
   if (typeof name !== 'string' || !nameForm.test(name))
     throw invalid(
-      `registerSymbol(): a symbol has up to 64 capitals, digits and underscores, and begins with a capital, got ${JSON.stringify(name)}`,
+      `registerSymbol(): a symbol has up to 64 capitals, digits and underscores, and begins with a capital, got ${shown(name)}`,
     )
   if (Object.hasOwn(builtIn, name))
     throw invalid(`registerSymbol(): "${name}" is built in and cannot be registered: choose another name`)

@@ -1,7 +1,7 @@
 import { TreadleError } from '../../core/errors.ts'
+import { shown } from '../../core/text/shown.ts'
 import type { CronFields, TimeWindow } from '../calendar/calendar-fields.ts'
 import { disjointWindows } from '../calendar/time-windows.ts'
-import { show } from './calendar-values.ts'
 
 /** Parses a time such as `'02:30'` or `'02:30:15'`; the second is left out if not given. */
 export function timeFields(time: string, method: string): Partial<CronFields> {
@@ -38,11 +38,11 @@ interface WrittenTime {
 }
 
 function parseTime(time: string, method: string): WrittenTime {
-  const [, hour, minute, second] = timeForm.exec(time) ?? []
+  const [, hour, minute, second] = (typeof time === 'string' ? timeForm.exec(time) : null) ?? []
   if (hour === undefined || minute === undefined) {
     throw new TreadleError(
       'SCHEDULE_INVALID',
-      `${method} takes a time from '00:00' to '23:59', such as '02:30' or '02:30:15', got ${show(time)}`,
+      `${method} takes a time from '00:00' to '23:59', such as '02:30' or '02:30:15', got ${shown(time)}`,
     )
   }
   return { hour: Number(hour), minute: Number(minute), second: second === undefined ? null : Number(second) }

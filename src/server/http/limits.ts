@@ -1,6 +1,7 @@
 import type { ServerOptions } from 'node:http'
 import { TreadleError } from '../../core/errors.ts'
 import { unknownOptions } from '../../core/options.ts'
+import { shown } from '../../core/text/shown.ts'
 
 /** Limits for the requests of clients. */
 export interface HttpLimits {
@@ -53,7 +54,7 @@ export function httpLimits(given: Partial<HttpLimits> = {}): HttpLimits {
     ...unknownOptions(given, Object.keys(defaults)),
     ...Object.entries(given)
       .filter(([, value]) => !Number.isSafeInteger(value) || value < 1)
-      .map(([name, value]) => `${name} must be a whole number of at least 1, got ${String(value)}`),
+      .map(([name, value]) => `${name} must be a whole number of at least 1, got ${shown(value)}`),
   ]
   if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `The limits of the HTTP API: ${problems.join('; ')}`)
   return Object.freeze({ ...defaults, ...given })

@@ -1,3 +1,4 @@
+import { shown } from '../../core/text/shown.ts'
 import { parseDuration } from '../../core/time/duration.ts'
 import { parseInstant } from '../../core/time/instant.ts'
 import { durationOr, isSwitch, isWithin, readOr } from '../option-values.ts'
@@ -33,9 +34,9 @@ export function schedulerProblems({ scheduler, tick, maxOverruns = 5, at }: AnyW
   const tickMs = durationOr(60_000, tick, 'tick', problems)
   readOr(0, () => (at === undefined ? 0 : parseInstant(at, 'at')), problems)
   if (!isSwitch(scheduler) && scheduler !== 'single')
-    problems.push(`scheduler must be true, false or 'single', got ${String(scheduler)}`)
+    problems.push(`scheduler must be true, false or 'single', got ${shown(scheduler)}`)
   if (!isWithin(tickMs, minTickMs, maxTickMs)) problems.push(`tick must be from 1s to 1h, got ${tickMs} ms`)
-  if (!isWithin(maxOverruns, 0, 1_000_000)) problems.push(`maxOverruns must be a whole number, got ${maxOverruns}`)
+  if (!isWithin(maxOverruns, 0, 1_000_000)) problems.push(`maxOverruns must be a whole number, got ${shown(maxOverruns)}`)
   if (at !== undefined && scheduler === false) problems.push('at has no meaning without the scheduler')
   return problems
 }

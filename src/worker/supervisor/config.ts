@@ -1,4 +1,5 @@
 import { TreadleError } from '../../core/errors.ts'
+import { shown } from '../../core/text/shown.ts'
 import type { WorkerConfig } from '../config.ts'
 import { isWithin } from '../option-values.ts'
 import { lastWaitMs } from '../worker.ts'
@@ -32,10 +33,10 @@ export function supervisorConfig(options: SupervisorOptions, { graceMs }: Worker
   const problems = [
     ...(isWithin(processes, 1, mostProcesses)
       ? []
-      : [`processes must be a whole number from 1 to ${mostProcesses}, got ${processes}`]),
+      : [`processes must be a whole number from 1 to ${mostProcesses}, got ${shown(processes)}`]),
     ...(maxJobs === null || isWithin(maxJobs, 1, Number.MAX_SAFE_INTEGER)
       ? []
-      : [`maxJobs must be a whole number of at least 1, got ${maxJobs}`]),
+      : [`maxJobs must be a whole number of at least 1, got ${shown(maxJobs)}`]),
     ...(maxMemoryBytes === null || maxMemoryBytes >= leastMemoryBytes
       ? []
       : [`maxMemory must be at least 32mb, got ${maxMemoryBytes} bytes`]),

@@ -260,7 +260,7 @@ describe('a word with a wrong argument throws at the call', () => {
       () => words().yearlyOn('feb', 30),
       'yearlyOn() takes a day that month 2 has, up to 29, got 30',
     ],
-    ['yearlyOn several months', () => words().yearlyOn([1, 2] as never, 1), 'got 1,2'],
+    ['yearlyOn several months', () => words().yearlyOn([1, 2] as never, 1), 'got [1, 2]'],
     ['yearlyOn a month that is none', () => words().yearlyOn(13, 1), "from 1 to 12 or a name such as 'february' or 'feb'"],
     ['hours', () => words().hours([9, 24]), 'hours() takes a number from 0 to 23, or a list of these, got 24'],
     ['minutes', () => words().minutes(-1), 'minutes() takes a number from 0 to 59, or a list of these, got -1'],

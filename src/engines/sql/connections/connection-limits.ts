@@ -1,4 +1,5 @@
 import { messageOf } from '../../../core/errors.ts'
+import { shown } from '../../../core/text/shown.ts'
 import { type Duration, parseDuration } from '../../../core/time/duration.ts'
 
 export interface ConnectionLimits {
@@ -31,7 +32,7 @@ export function connectionLimits(
 ): ConnectionLimits {
   const connections = Number(given.connections ?? 5)
   if (!Number.isSafeInteger(connections) || connections < 1 || connections > mostConnections)
-    problems.push(`connections must be a whole number from 1 to ${mostConnections}, got ${given.connections}`)
+    problems.push(`connections must be a whole number from 1 to ${mostConnections}, got ${shown(given.connections)}`)
   return { connections, queryTimeoutMs: timeoutMs(given.queryTimeout ?? 30_000, problems) }
 }
 

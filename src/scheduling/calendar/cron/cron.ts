@@ -7,7 +7,7 @@ import { parseFields } from './cron-fields.ts'
  * and the day of week are given, a day that matches either counts.
  */
 export function parseCron(expression: string, timezone: string): CalendarSchedule {
-  const key = `${timezone}\n${expression}`
+  const key = typeof expression === 'string' ? `${timezone}\n${expression}` : ''
   const schedule = parsed.get(key) ?? calendarSchedule(parseFields(expression), timezone)
   remember(key, schedule)
   return schedule

@@ -1,4 +1,5 @@
 import { unknownOptions } from '../../../core/options.ts'
+import { shown } from '../../../core/text/shown.ts'
 import type { Duration } from '../../../core/time/duration.ts'
 import { durationOr, isWithin } from '../../option-values.ts'
 import type { BreakerConfig } from './breaker.ts'
@@ -18,14 +19,14 @@ const leastCooldownMs = 100
 export function breakerConfig(option: BreakerOptions | false | undefined, problems: string[]): BreakerConfig | null {
   if (option === false) return null
   if (option !== undefined && (typeof option !== 'object' || option === null)) {
-    problems.push(`breaker must be false or { threshold, cooldown }, got ${String(option)}`)
+    problems.push(`breaker must be false or { threshold, cooldown }, got ${shown(option)}`)
     return null
   }
   const { threshold = 5, cooldown } = option ?? {}
   problems.push(...unknownOptions(option ?? {}, ['threshold', 'cooldown']).map((problem) => `breaker: ${problem}`))
   const cooldownMs = durationOr(15_000, cooldown, 'breaker.cooldown', problems)
   if (!isWithin(threshold, 1, mostFailures))
-    problems.push(`breaker.threshold must be a whole number from 1 to ${mostFailures}, got ${threshold}`)
+    problems.push(`breaker.threshold must be a whole number from 1 to ${mostFailures}, got ${shown(threshold)}`)
   if (cooldownMs < leastCooldownMs) problems.push(`breaker.cooldown must be at least 100ms, got ${cooldownMs} ms`)
   return { threshold, cooldownMs }
 }

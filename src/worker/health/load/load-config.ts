@@ -1,4 +1,5 @@
 import { unknownOptions } from '../../../core/options.ts'
+import { shown } from '../../../core/text/shown.ts'
 import type { Duration } from '../../../core/time/duration.ts'
 import { durationOr } from '../../option-values.ts'
 import type { LoadLimits } from './load.ts'
@@ -22,7 +23,7 @@ export function loadLimits(option: number | LoadOptions | undefined, problems: s
   if (option === undefined) return null
   const isNumber = typeof option === 'number'
   if (!isNumber && (typeof option !== 'object' || option === null)) {
-    problems.push(`maxLoad must be a number or { cpu, lag, memory }, got ${String(option)}`)
+    problems.push(`maxLoad must be a number or { cpu, lag, memory }, got ${shown(option)}`)
     return null
   }
   const { cpu = null, lag, memory = null } = isNumber ? { cpu: option } : option
@@ -31,9 +32,9 @@ export function loadLimits(option: number | LoadOptions | undefined, problems: s
     problems.push(...unknownOptions(known, ['cpu', 'lag', 'memory']).map((each) => `maxLoad: ${each}`))
   const lagMs = lag === undefined ? null : durationOr(leastLagMs, lag, 'maxLoad.lag', problems)
   if (cpu !== null && !(cpu >= leastCpu && cpu <= 1))
-    problems.push(`${cpuName} is a share of the machine's cores and must be from ${leastCpu} to 1, got ${cpu}`)
+    problems.push(`${cpuName} is a share of the machine's cores and must be from ${leastCpu} to 1, got ${shown(cpu)}`)
   if (lagMs !== null && lagMs < leastLagMs) problems.push(`maxLoad.lag must be at least 10ms, got ${lagMs} ms`)
   if (memory !== null && !(Number.isSafeInteger(memory) && memory >= leastMemoryBytes))
-    problems.push(`maxLoad.memory is a number of bytes and must be at least ${leastMemoryBytes}, got ${memory}`)
+    problems.push(`maxLoad.memory is a number of bytes and must be at least ${leastMemoryBytes}, got ${shown(memory)}`)
   return { cpu, lagMs, memoryBytes: memory }
 }
