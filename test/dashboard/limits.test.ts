@@ -107,3 +107,16 @@ test('a stream ends when its viewer may look no longer, however much there is to
   while (!isOver) isOver = (await reader.read()).done
   expect(isOver).toBe(true)
 })
+
+test('who may see some jobs is not shown paused queues without such jobs', async () => {
+  const { jobs, ask, become } = await looking()
+  await jobs.pause({ queue: 'board-meeting' })
+  const told = async (topic: string) => (await ask(`/-/view?topic=${topic}`)).text()
+  become({ role: 'read', user: 'all' })
+  expect(await told('queues')).toContain('board-meeting')
+  expect(await told('queue:board-meeting')).toContain('"paused":true')
+  become({ role: 'read', user: 'ada', jobs: 'mail-*' })
+  expect(await told('queues')).toContain('mail')
+  expect(await told('queues')).not.toContain('board-meeting')
+  expect(await told('queue:board-meeting')).toContain('There is no queue')
+})

@@ -30,6 +30,23 @@ async function chain() {
   return { ...served, first, second, third, told }
 }
 
+test('a token that is limited to jobs is not told the names of paused queues without such jobs', async () => {
+  const { ask, jobs, backend } = await serving({ tokens })
+  await jobs.declare('mail/a').queue('post').dispatch()
+  await jobs.declare('merger').queue('secret').dispatch()
+  for (const queue of ['post', 'secret', 'empty']) await backend.store.setPaused({ queue }, true)
+  const told = async (who: typeof admin) => {
+    const { queues } = (await ask('GET', '/queues', who)).body as { queues: readonly { queue: string; paused: boolean }[] }
+    const { pausedQueues } = (await ask('GET', '/stats', who)).body as { pausedQueues: readonly string[] }
+    return [queues.filter(({ paused }) => paused).map(({ queue }) => queue), pausedQueues]
+  }
+  expect(await told(admin)).toEqual([
+    ['empty', 'post', 'secret'],
+    ['empty', 'post', 'secret'],
+  ])
+  expect(await told(limited)).toEqual([['post'], ['post']])
+})
+
 describe('a limited token is not told of the jobs of others', () => {
   test('that its jobs wait for', async () => {
     const { ask, first, second, third, told } = await chain()

@@ -1,6 +1,7 @@
 import { formatDuration } from '../../../core/time/duration.ts'
 import type { Rate } from '../../../queue/contract/limits.ts'
 import { fullestFirst, type Totals, totalsByQueue, totalsOf } from '../../../queue/contract/queue-counts.ts'
+import { seenPausedQueues } from '../../access/seen-paused.ts'
 import { HttpProblem } from '../../http/wire/http-problem.ts'
 import type { Viewer } from '../access/viewer.ts'
 import type { ViewDeps } from '../deps.ts'
@@ -22,7 +23,7 @@ export async function queueList(deps: ViewDeps, viewer: Viewer): Promise<QueueLi
   const { grant } = viewer
   const [counts, paused] = await Promise.all([deps.snapshots.counts(), deps.snapshots.paused()])
   const byQueue = totalsByQueue(counts.filter((count) => grant.sees(count)))
-  const isPaused = new Set(paused.filter((queue) => grant.seesQueue(queue)))
+  const isPaused = new Set(seenPausedQueues(paused, grant, counts))
   const names = fullestFirst([...byQueue.keys(), ...isPaused], byQueue)
   const shown = names.slice(0, mostQueues)
   const queues = shown.map((queue) => queueRow(deps, viewer, queue, byQueue.get(queue) ?? totalsOf([]), isPaused.has(queue)))
@@ -34,7 +35,7 @@ export async function queueView(deps: ViewDeps, viewer: Viewer, queue: string): 
   const { snapshots } = deps
   const [all, paused, pausedJobs] = await Promise.all([snapshots.counts(), snapshots.paused(), snapshots.pausedJobs()])
   const counts = all.filter((count) => count.queue === queue && grant.sees(count))
-  if (!grant.seesQueue(queue) || (counts.length === 0 && !paused.includes(queue))) {
+  if (!grant.seesQueue(queue) || (counts.length === 0 && !seenPausedQueues(paused, grant, all).includes(queue))) {
     throw new HttpProblem('not-found', `There is no queue ${JSON.stringify(queue)}: no job was ever sent to it`)
   }
   const jobs = counts.map(({ job, counts: states, oldestReadyAt = null }) => {

@@ -1,6 +1,7 @@
 import { version } from '../../../core/version.ts'
 import { type Totals, totalsByQueue, totalsOf } from '../../../queue/contract/queue-counts.ts'
 import type { Grant } from '../../access/grant.ts'
+import { seenPausedJobs, seenPausedQueues } from '../../access/seen-paused.ts'
 import { seenWorkers } from '../../access/seen-workers.ts'
 import type { HttpDeps } from '../deps.ts'
 import type { Handlers } from '../route.ts'
@@ -12,17 +13,17 @@ export function queueHandlers({ service: { queue: served } }: HttpDeps): Pick<Ha
   const { backend, settings } = served
   const { store } = backend
   const countsFor = async (grant: Grant) => (await store.counts({ oldest: true })).filter((count) => grant.sees(count))
-  const pausedFor = async (grant: Grant) => (await store.paused()).queues.filter((queue) => grant.seesQueue(queue))
   const workersFor = async (grant: Grant) => {
     const known = grant.isLimited ? store.counts() : []
     return seenWorkers(await store.workers.list(), grant, await known)
   }
   return {
     listQueues: async ({ exchange: { grant } }) => {
-      const [all, paused] = await Promise.all([countsFor(grant), pausedFor(grant)])
+      const [all, { queues: paused }] = await Promise.all([countsFor(grant), store.paused()])
+      const seenPaused = seenPausedQueues(paused, grant, all)
       const byQueue = totalsByQueue(all)
-      const isPaused = new Set(paused)
-      const names = [...new Set([...byQueue.keys(), ...paused])].toSorted()
+      const isPaused = new Set(seenPaused)
+      const names = [...new Set([...byQueue.keys(), ...seenPaused])].toSorted()
       const queues = names.map((queue) => {
         return { queue, paused: isPaused.has(queue), ...totalsJson(byQueue.get(queue) ?? totalsOf([])) }
       })
@@ -50,7 +51,7 @@ export function queueHandlers({ service: { queue: served } }: HttpDeps): Pick<Ha
     },
 
     stats: async ({ exchange: { grant } }) => {
-      const [all, pausedQueues, workers] = await Promise.all([countsFor(grant), pausedFor(grant), workersFor(grant)])
+      const [all, paused, workers] = await Promise.all([countsFor(grant), store.paused(), workersFor(grant)])
       const jobs = all.map(({ job, queue, counts, oldestReadyAt = null }) => {
         return { job, queue, ...totalsJson({ counts, oldestReadyAt }) }
       })
@@ -61,10 +62,8 @@ export function queueHandlers({ service: { queue: served } }: HttpDeps): Pick<Ha
         backend: backend.kind,
         ...totalsJson(totalsOf(all)),
         jobs,
-        pausedQueues,
-        pausedJobs: (await store.paused()).jobs.filter(
-          (job) => grant.seesName(job) && (grant.queues === null || all.some((count) => count.job === job)),
-        ),
+        pausedQueues: seenPausedQueues(paused.queues, grant, all),
+        pausedJobs: seenPausedJobs(paused.jobs, grant, all),
         workers: workers.length,
       }
       return { status: 200, body }
