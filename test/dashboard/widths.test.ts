@@ -30,10 +30,14 @@ describe.skipIf(!hasBrowser)('the width of a page', () => {
   }
 
   const others = ['/jobs?q=nowhere', '/jobs?q=state:nonsense', '/nowhere']
-  test('is that of its window, however long each of its texts is', async () => {
+  test('is that of its window, however long each of its texts is, and words are broken only if they are longer than a line', async () => {
     const jobs = Object.values(sample.ids).map((id) => `/jobs/${id}`)
     for (const path of [...pages, ...jobs, ...others]) {
       await visit(path)
+      for (const width of widths) {
+        await opened.page.setViewportSize({ width, height: 900 })
+        expect(await opened.page.evaluate(`(${brokenWords})()`), `${path} at ${width} pixels`).toEqual([])
+      }
       for (const width of widths) {
         await opened.page.setViewportSize({ width, height: 900 })
         for (const [name, text] of Object.entries(texts))
@@ -51,6 +55,23 @@ describe.skipIf(!hasBrowser)('the width of a page', () => {
     expect(await widthWith(opened, texts['one word'])).toBe(0)
   })
 })
+
+/** Words of two lines that had room on one: only what is too long for a line may be broken. Runs in the page. */
+const brokenWords = `() => {
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+  const found = []
+  while (walker.nextNode()) {
+    const node = walker.currentNode
+    if (node.parentElement.closest('.visually-hidden, .mono, .code, .log, .json, script, option') !== null) continue
+    for (const { 0: word, index } of node.data.matchAll(/(?<!\\S)[a-z]{2,14}(?!\\S)/gi)) {
+      const range = new Range()
+      range.setStart(node, index)
+      range.setEnd(node, index + word.length)
+      if (new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1) found.push(word)
+    }
+  }
+  return found
+}`
 
 /** By how many pixels the page is wider than its window if everything in it says this. */
 async function widthWith({ page }: Opened, text: string): Promise<unknown> {
