@@ -3,7 +3,7 @@ import type { OpenUpkeep } from '../../queue/contract/upkeep.ts'
 import { openAgain } from '../servers/repeating.ts'
 import { RedisBackend, upkeepOf } from './backend.ts'
 import type { RedisClient } from './connections/client.ts'
-import { whenReady } from './connections/connection.ts'
+import { leaveOtherDatabases, whenReady } from './connections/connection.ts'
 import { makeClient } from './connections/driver.ts'
 import { refuseFewRights } from './connections/rights.ts'
 import { script } from './connections/script.ts'
@@ -37,6 +37,7 @@ async function openQueue(config: RedisConfig): Promise<RedisBackend> {
   const { client, server, place } = await connect(config)
   try {
     await refuseOtherDatabase(server, config)
+    if (config.client === null) leaveOtherDatabases(client)
     await refuseFewRights(server, place)
     const settings = await settingsOf(server)
     refuseUnfit(settings, config)

@@ -88,6 +88,9 @@ export function redisConfig(options: RedisOptions): RedisConfig {
   if (options.client !== undefined && !isClient(options.client)) {
     problems.push('client must be a client of the package "ioredis": a Redis or a Cluster')
   }
+  if (options.client !== undefined && mapsReplies(options.client)) {
+    problems.push('client must have its replyMapping left as it is: it changes the form of answers')
+  }
   if (cluster && sentinel !== null) problems.push('a cluster has no Sentinel: give either cluster or sentinel')
   if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `The redis backend: ${problems.join('; ')}`)
   const { client = null, fastPaths = true, logger = consoleLogger, clock = systemClock } = options
@@ -99,6 +102,16 @@ function isClient(client: object | null): boolean {
   return ['call', 'pipeline', 'duplicate', 'connect', 'on', 'off', 'disconnect'].every(
     (name) => typeof parts[name] === 'function',
   )
+}
+
+interface GivenOptions {
+  readonly replyMapping?: unknown
+  readonly redisOptions?: GivenOptions
+}
+
+function mapsReplies(client: object | null): boolean {
+  const { options } = Object(client) as { readonly options?: GivenOptions }
+  return options?.replyMapping === 'resp3' || options?.redisOptions?.replyMapping === 'resp3'
 }
 
 const urlAdvice = 'write its url as redis://user:password@host:6379'

@@ -17,6 +17,10 @@ describe('options of a queue in Redis', () => {
     [{ url: 'redis://localhost?family=4' }, 'unknown parameter "family" in its url; known: prefix, cluster'],
     [{ url: 'redis://localhost?db=1' }, 'write the number of the database as its path'],
     [{ client: { isOpen: true, sendCommand: () => {} } as never }, 'client must be a client of the package "ioredis"'],
+    [
+      { client: Object.assign(Object.create(Redis.prototype), { options: { replyMapping: 'resp3' } }) },
+      'client must have its replyMapping left',
+    ],
     [{ url: 'redis://localhost?timeout=1ms' }, 'at least 100ms'],
     [{ url: 'redis://localhost?cluster=yes' }, 'cluster must be true or false'],
     [{ url: 'redis://localhost?cluster=true&sentinel=main' }, 'either cluster or sentinel'],

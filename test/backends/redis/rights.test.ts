@@ -1,23 +1,22 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Services } from '../../../scripts/services/start.mjs'
 import { silentLogger } from '../../../src/core/logger.ts'
+import { nextTurn } from '../../../src/core/time/clock.ts'
 import { openRedis } from '../../../src/engines/redis/index.ts'
 import { treadle } from '../../../src/index.ts'
 import { until } from '../../../src/testing/conformance/bench.ts'
-import { canStart } from '../../services.ts'
+import { canStart, ownServices } from '../../services.ts'
 import { rawClient } from '../redis-ground.ts'
-import { freePorts, OwnServers, patientClient } from './own-servers.ts'
 
-describe.skipIf(!canStart('redis'))('a user of a Redis server', () => {
-  let servers: OwnServers
+describe.each(['redis', 'valkey'] as const)('a user of a %s server', (engine) => {
+  let services: Services
   let port: number
   beforeAll(async () => {
-    servers = new OwnServers()
-    ;[port] = (await freePorts(1)) as [number]
-    servers.start(port)
-    await using client = patientClient(port)
-    await client.ping()
+    services = await ownServices([engine])
+    port = Number(new URL(services.servers[engine].url).port)
   })
-  afterAll(() => servers[Symbol.asyncDispose]())
+  afterAll(() => services.stop())
+  beforeEach(({ skip }) => skip(!canStart(engine), `${engine} is not installed`))
 
   async function userWith(name: string, ...rules: readonly string[]): Promise<string> {
     await using client = await rawClient(`redis://127.0.0.1:${port}`)
@@ -43,7 +42,7 @@ describe.skipIf(!canStart('redis'))('a user of a Redis server', () => {
     { missing: 'HSET', rules: ['~*', '&*', '+@all', '-hset'] },
     { missing: 'ZRANGEBYLEX', rules: ['~*', '&*', '+@all', '-zrangebylex'] },
     { missing: 'evalsha', rules: ['~*', '&*', '+@all', '-@scripting'] },
-    { missing: 'keys', rules: ['~other:*', '&*', '+@all'] },
+    { missing: 'access', rules: ['~other:*', '&*', '+@all'] },
   ])('without the right to $missing is refused when the queue is opened', async ({ missing, rules }) => {
     const url = await userWith(`without-${missing}`, ...rules)
     await expect(openRedis({ url, logger: silentLogger })).rejects.toMatchObject({
@@ -52,6 +51,27 @@ describe.skipIf(!canStart('redis'))('a user of a Redis server', () => {
     })
     await using client = await rawClient(`redis://127.0.0.1:${port}`)
     expect(await client.keys('{treadle}:rights*')).toEqual([])
+  })
+
+  test('may lose and regain the right to its database: nothing is written to another one', async () => {
+    const url = `${await userWith('selecting', '~{treadle}:*', '&{treadle}:*', '+@all')}/1`
+    await using admin = await rawClient(`redis://127.0.0.1:${port}`)
+    await admin.flushall()
+    const jobs = treadle(`${url}?timeout=200ms`, { unsigned: true, logger: silentLogger })
+    const job = jobs.declare('greet')
+    await job.dispatch('Ada')
+    await admin.call('ACL', 'SETUSER', 'selecting', '-select')
+    await admin.call('CLIENT', 'KILL', 'USER', 'selecting')
+    await expect(job.dispatch('Bob')).rejects.toMatchObject({
+      code: 'DATABASE_DENIED',
+      message: expect.stringContaining('select'),
+    })
+    expect(await admin.dbsize()).toBe(0)
+    await admin.call('ACL', 'SETUSER', 'selecting', '+select')
+    while (!/ db=1 .* user=selecting/.test(String(await admin.call('CLIENT', 'LIST')))) await nextTurn()
+    await job.dispatch('Bob')
+    expect(await admin.dbsize()).toBe(0)
+    await jobs.close()
   })
 
   test('may lose and regain the right to listen: the program goes on, and listens again', async () => {

@@ -103,11 +103,23 @@ export function isReply(thrown: unknown): boolean {
   return (thrown as { name?: unknown } | null)?.name === 'ReplyError'
 }
 
-/** How the reply begins, after its code, to a command inside a script that the user has no right to. */
-export const deniedInScript = "The user executing the script can't"
+/** What replies to a command inside a script that the user has no right to contain: of Redis before 7.2, and of others. */
+export const deniedInScript = ["The user executing the script can't", 'ACL failure in script'] as const
 
 /** Whether the server refuses the user or the password, or gives the user too few rights. */
 export function isDenied(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false
-  return /^(NOAUTH|WRONGPASS|NOPERM)/.test(thrown.message) || thrown.message.includes(deniedInScript)
+  const { message } = thrown
+  return /^(NOAUTH|WRONGPASS|NOPERM)/.test(message) || deniedInScript.some((text) => message.includes(text))
+}
+
+/**
+ * If a server refuses the database of the queue to a new connection, the driver goes on with database 0. Such a connection is left.
+ * Not before the queue is open, when the number may be wrong.
+ */
+export function leaveOtherDatabases(client: RedisClient): void {
+  client.on('error', (thrown) => {
+    const { command } = Object(thrown) as { readonly command?: { readonly name?: unknown } }
+    if (command?.name === 'select') client.disconnect(true)
+  })
 }

@@ -23,7 +23,7 @@ export function failureOf(thrown: unknown, place: string): TreadleError {
     const message = `Redis at ${place} is a replica and takes no writes. Name the primary in the URL`
     return new TreadleError('DATABASE_UNREACHABLE', message, cause)
   }
-  const [, missing] = /\bunknown command [`']?(\w+)/i.exec(messageOf(thrown)) ?? []
+  const [, missing] = /\bunknown command [`'](\w+)/i.exec(messageOf(thrown)) ?? []
   if (missing !== undefined) return missingCommands([missing], place, cause)
   if (code === 'WRONGTYPE') {
     const advice = 'Something else writes to the keys of this queue: give each a prefix of its own'

@@ -23,8 +23,10 @@ local denied, missing = {}, {}
 for _, command in ipairs(asked) do
   local answer = redis.pcall(unpack(command))
   local problem = type(answer) == 'table' and answer.err or ''
-  if string.find(problem, "${deniedInScript}", 1, true) then denied[#denied + 1] = command[1] end
-  if string.find(problem, 'Unknown Redis command', 1, true) then missing[#missing + 1] = command[1] end
+  for _, text in ipairs({ ${deniedInScript.map((text) => JSON.stringify(text)).join(', ')} }) do
+    if string.find(problem, text, 1, true) then denied[#denied + 1] = command[1] end
+  end
+  if string.find(problem, 'Unknown .-command called') then missing[#missing + 1] = command[1] end
 end
 return { denied, missing }
 `)
