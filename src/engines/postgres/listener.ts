@@ -1,6 +1,5 @@
 import { type Clock, pause, systemClock } from '../../core/time/clock.ts'
 import type { PostgresListening } from './connections/client.ts'
-import { unlessAborted } from './connections/unless-aborted.ts'
 
 export interface ListenerOptions {
   readonly channel: string
@@ -120,4 +119,17 @@ export class Listener {
 
 function ask(client: PostgresListening, text: string): Promise<unknown> {
   return client.query({ text, query_timeout: answerMs })
+}
+
+/**
+ * Rejects when the signal is aborted; the work itself continues. Leaves no listener on the signal, which may outlive many such
+ * calls.
+ */
+export function unlessAborted<Answer>(work: Promise<Answer>, signal: AbortSignal): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason)
+    if (signal.aborted) abort()
+    signal.addEventListener('abort', abort, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
 }

@@ -6,13 +6,15 @@ import type { QueueTime } from '../servers/queue-time.ts'
 import { type Claimed, Claiming, type OpenLanes } from './claiming/claiming.ts'
 import { Promoting } from './claiming/promoting.ts'
 import { Rescuing } from './claiming/rescuing.ts'
+import { isReadyIn } from './dialect.ts'
+import { Once } from './keys/once.ts'
 import { UniqueKeys } from './keys/unique-keys.ts'
 import type { Counts } from './lanes/counts.ts'
+import { mayBeStored } from './lanes/lane-numbers.ts'
 import { Lanes } from './lanes/lanes.ts'
 import type { Outlook } from './lanes/outlook.ts'
-import { readyOf } from './lanes/ready-jobs.ts'
 import { Groups } from './limits/groups.ts'
-import { sqlCoordination } from './managing/coordination.ts'
+import { Locks } from './managing/locks.ts'
 import { sqlStore } from './managing/store.ts'
 import { type QueueParts, queueParts, type SharedParts } from './queue-parts.ts'
 import type { SqlDatabase } from './session.ts'
@@ -56,18 +58,18 @@ export function sqlQueue({ database, shortcuts, counts, time, wake }: SqlQueueOp
   const { units, sending, settling } = queueParts(database, groups, shared)
   const promoting = new Promoting({ database, lanes, counts, groups })
   const rescuing = new Rescuing(database, units)
-  const impatience = new WaitTimeouts(database, units)
-  const giveUp = (at: QueueTime) => impatience.giveUp(at)
+  const waitTimeouts = new WaitTimeouts(database, units)
+  const giveUp = (at: QueueTime) => waitTimeouts.giveUp(at)
   const claiming = new Claiming({ database, shortcuts, lanes, counts, groups, promoting, rescuing, giveUp })
   const trees = new Trees(database, units)
   const mending = new Mending(database, units)
-  const ground = { database, units, lanes, counts, uniqueKeys, time }
+  const shares = { database, units, lanes, counts, uniqueKeys, time }
   return {
     shared,
     sending,
     settling,
-    store: sqlStore({ ...ground, trees, mending, wake }),
-    coordination: sqlCoordination(ground),
+    store: sqlStore({ ...shares, trees, mending, wake }),
+    coordination: sqlCoordination(shares),
     transfer: sqlTransfer({ database, units, lanes, time, wake }),
     patterns: { readyOf: (jobs) => readyOf(database, jobs) },
     claim: (request, claim) => claiming.lease(request, claim, time),
@@ -90,5 +92,31 @@ export function sqlQueue({ database, shortcuts, counts, time, wake }: SqlQueueOp
         return report
       },
     },
+  }
+}
+
+const jobsPerStatement = 1_000
+
+/** Those of these job names that have ready jobs. */
+function* readyOf(database: SqlDatabase, jobs: readonly string[]): Steps<readonly string[]> {
+  const names = jobs.filter(mayBeStored)
+  const isOpen = `${isReadyIn(database.dialect, '{lanes}.lane')} = 1`
+  const found: string[] = []
+  for (let from = 0; from < names.length; from += jobsPerStatement) {
+    const some = names.slice(from, from + jobsPerStatement)
+    const question = `SELECT DISTINCT job FROM {lanes} WHERE job IN (?) AND ${isOpen}`
+    for (const { job } of yield* wait(database.all<{ job: string }>(question, [some]))) found.push(job)
+  }
+  return found
+}
+
+/** What workers share. */
+function sqlCoordination({ database, time }: Pick<SqlQueueOptions, 'database' | 'time'>): Stepped<Coordination> {
+  const once = new Once(database)
+  const locks = new Locks(database)
+  return {
+    claimOnce: (key, jobId) => once.claim(key, jobId, time),
+    lock: (name, holder, ttlMs) => locks.lock(name, holder, ttlMs, time),
+    unlock: (name, owner) => locks.unlock(name, owner, time.now()),
   }
 }

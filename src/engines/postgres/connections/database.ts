@@ -1,13 +1,13 @@
 import { waitForConnectionMs } from '../../sql/connections/connection-limits.ts'
 import { Connections } from '../../sql/connections/connections.ts'
+import type { EngineTransaction } from '../../sql/connections/pooled-database.ts'
 import { PooledDatabase, type SqlEngine } from '../../sql/connections/pooled-database.ts'
 import { postgresDialect } from '../dialect.ts'
 import { missingRight, rightsIn } from '../schema/rights.ts'
 import { listenTo } from './broken-clients.ts'
-import type { PostgresClient, PostgresPool } from './client.ts'
+import type { PostgresClient, PostgresPool, PostgresQueryable } from './client.ts'
 import { isDemoted, isDuplicate, isTransient, postgresFailure } from './failure.ts'
 import { PostgresSession, type PostgresSessionOptions } from './session.ts'
-import { PostgresTransaction } from './transaction.ts'
 
 export type PostgresDatabase = PooledDatabase<PostgresClient>
 
@@ -68,4 +68,21 @@ function ignoreErrorsOf(pool: PostgresPool): void {
   if (ignored.has(pool)) return
   ignored.add(pool)
   pool.on('error', () => {})
+}
+
+/** Runs the statements of one transaction. */
+class PostgresTransaction extends PostgresSession implements EngineTransaction {
+  static async begin(client: PostgresQueryable, options: PostgresSessionOptions): Promise<PostgresTransaction> {
+    const transaction = new PostgresTransaction(client, options)
+    await transaction.run('BEGIN ISOLATION LEVEL READ COMMITTED')
+    return transaction
+  }
+
+  async commit(): Promise<void> {
+    await this.run('COMMIT')
+  }
+
+  async rollback(): Promise<void> {
+    await this.run('ROLLBACK')
+  }
 }

@@ -2,12 +2,12 @@ import type { Lease, LeaseBatch, LeaseRequest, ReapReport } from '../../../queue
 import type { QueueTime } from '../../servers/queue-time.ts'
 import type { RedisServer } from '../connections/server.ts'
 import { laneOf, readHead, tokenOf } from '../units/head.ts'
+import type { LoadedJob, LoadedQueue } from '../units/loaded-queue.ts'
 import type { Op } from '../units/places.ts'
 import { bodyIn } from '../units/stored-text.ts'
 import type { Rule, Units } from '../units/units.ts'
 import { candidatesFor, TooFewCandidates } from './candidates.ts'
 import { type Outlook, outlookOf } from './outlook.ts'
-import { straysOf } from './strays.ts'
 
 /** Maximum number of jobs that one commit returns, gives up or makes ready. */
 const mostAtOnce = 500
@@ -181,4 +181,24 @@ const nothing: Given = { leases: [], nextTokenAt: null, mayHaveMore: false }
 function opsOf(leases: readonly Lease[], reached: ReadonlySet<string>): readonly Op[] {
   const served = leases.flatMap(({ envelope }) => (envelope.group === null ? [] : [['V', laneOf(envelope), envelope.group]]))
   return [...served, ...[...reached].map((scope) => ['X', scope])]
+}
+
+/** Indexes by time, with the state and time that a job in each must have. */
+const indexes = {
+  run: { state: 'running', timeOf: ({ head }: LoadedJob) => head.leaseUntil },
+  waits: { state: 'blocked', timeOf: ({ place }: LoadedJob) => place?.givesUpAt ?? 0 },
+  due: { state: 'scheduled', timeOf: ({ head }: LoadedJob) => head.runAt },
+} as const
+
+/**
+ * Corrects entries that are due according to the index but not according to their jobs, or whose jobs do not exist: something
+ * else has written to one of the two. Uncorrected, they would come up forever.
+ */
+function straysOf(queue: LoadedQueue, index: keyof typeof indexes, ids: readonly string[]): readonly Op[] {
+  const { state, timeOf } = indexes[index]
+  return ids.flatMap((id): Op[] => {
+    const loaded = queue.loaded.get(id)
+    if (loaded?.head.state !== state) return [['R', index, id]]
+    return timeOf(loaded) > queue.now ? [['A', index, timeOf(loaded), id]] : []
+  })
 }

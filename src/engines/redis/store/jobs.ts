@@ -1,16 +1,16 @@
-import { tagsOf } from '../../../envelope/envelope.ts'
+import { parseIdentity, tagsOf } from '../../../envelope/envelope.ts'
 import { finalStates, type JobState, jobStates } from '../../../queue/contract/job-state.ts'
 import type { ClaimRules, Hold } from '../../../queue/contract/limits.ts'
 import type { HeldLease, JobFilter, JobRecord, RemoveFilter } from '../../../queue/contract/store.ts'
 import { holdsOf } from '../../../queue/limits/holds.ts'
-import { heldLeaseOf, type StoredJob } from '../../../queue/rules/jobs/job.ts'
+import { soundFields } from '../../../queue/model/spoilt.ts'
+import { heldLeaseOf, recordOf, type StoredJob } from '../../../queue/rules/jobs/job.ts'
 import { script } from '../connections/script.ts'
 import type { RedisServer } from '../connections/server.ts'
 import { readHead } from '../units/head.ts'
 import { field } from '../units/needs.ts'
 import { bodyIn } from '../units/stored-text.ts'
 import type { Units } from '../units/units.ts'
-import { soundRecordOf } from './sound-record.ts'
 
 /** Maximum number of ids per read. */
 const page = 500
@@ -201,4 +201,23 @@ function narrowing({ queue, job }: RemoveFilter): Pick<JobFilter, 'queue' | 'job
 export function* pairsOf(flat: readonly string[] | Readonly<Record<string, string>>): Iterable<readonly [string, string]> {
   if (!Array.isArray(flat)) yield* Object.entries(flat as Readonly<Record<string, string>>)
   else for (let index = 0; index < flat.length; index += 2) yield [flat[index] as string, flat[index + 1] as string]
+}
+
+/** A job's record as shown to people: always displayable, with a list of what is wrong with the rest. */
+function soundRecordOf(job: StoredJob, isSpoilt: boolean): JobRecord {
+  const record = recordOf(job)
+  const row = {
+    ...record,
+    state: jobStates.indexOf(record.state),
+    errors: record.errors.length === 0 ? null : JSON.stringify(record.errors),
+    created_at: record.createdAt,
+    run_at: record.runAt,
+    started_at: record.startedAt,
+    finished_at: record.finishedAt,
+    lease_until: record.leaseExpiresAt,
+  }
+  const hasIdentity = record.identity !== '' && parseIdentity(record.identity) !== undefined
+  const fields = soundFields(row, { hasIdentity, hasLane: record.job !== '' })
+  const spoilt = fields.spoilt ?? (isSpoilt ? ['something that is stored of it cannot be read'] : undefined)
+  return { ...record, ...fields, ...(spoilt !== undefined && { spoilt }) }
 }

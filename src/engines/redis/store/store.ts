@@ -22,13 +22,13 @@ import type {
   SweepRequest,
 } from '../../../queue/contract/store.ts'
 import type { Managing } from '../../../queue/rules/managing.ts'
+import { script } from '../connections/script.ts'
 import { idOf } from '../units/head.ts'
 import type { LoadedQueue } from '../units/loaded-queue.ts'
 import { field } from '../units/needs.ts'
 import { Counting } from './counting.ts'
 import { RedisEvents } from './events.ts'
 import { Looking } from './jobs.ts'
-import { sweepKeys } from './keys.ts'
 import { RedisLogs } from './logs.ts'
 import { RedisNumbers } from './numbers.ts'
 import { RedisRollups } from './rollups.ts'
@@ -209,4 +209,21 @@ export class RedisStore implements JobStore {
       return { answer: jobs.length }
     })
   }
+}
+
+const sweepScript = script(`
+local swept = 0
+for _, kind in ipairs({ 'om', 'ul' }) do
+  for _, name in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1] .. kind .. 'x', '-inf', ARGV[1], 'LIMIT', 0, ARGV[2])) do
+    redis.call('HDEL', KEYS[1] .. kind, name)
+    redis.call('ZREM', KEYS[1] .. kind .. 'x', name)
+    swept = swept + 1
+  end
+end
+return swept
+`)
+
+/** Deletes idempotency keys and unique keys that have expired, at most `limit` of each. */
+async function sweepKeys({ server, time }: RedisStoreParts, limit: number): Promise<number> {
+  return Number(await server.run(sweepScript, [time.now(), limit]))
 }

@@ -55,7 +55,7 @@ const noCrowd: OpenCrowd = { lanes: [], isAll: true }
 export class Claiming {
   readonly #parts: ClaimingParts
   readonly #limited: LimitedClaiming
-  readonly #sight: OptimisticClaim
+  readonly #optimistic: OptimisticClaim
   readonly #crowd: CrowdedLanes
   /** Whether the last claim under limits got everything it asked for. */
   #hadMore = false
@@ -63,14 +63,14 @@ export class Claiming {
   constructor(parts: ClaimingParts) {
     this.#parts = parts
     this.#limited = new LimitedClaiming(parts)
-    this.#sight = new OptimisticClaim(parts)
+    this.#optimistic = new OptimisticClaim(parts)
     this.#crowd = new CrowdedLanes(parts.database, parts.lanes)
   }
 
   *lease(request: LeaseRequest, claim: string, time: QueueTime): Steps<Claimed> {
-    const atSight = yield* this.#sight.claim(request, claim, time)
+    const optimistic = yield* this.#optimistic.claim(request, claim, time)
     // The owner asks again at once, and then learns what else is ready and what was cancelled.
-    if (atSight.length > 0) return this.#found({ rows: atSight, nextAt: time.now(), cancelled: [] })
+    if (optimistic.length > 0) return this.#found({ rows: optimistic, nextAt: time.now(), cancelled: [] })
     const outlook = yield* this.#outlook(request, time)
     const { lanes, isAll } = yield* this.open(request, outlook)
     const { rows, nextTokenAt } = yield* this.#claim(request, lanes, claim, time)
@@ -85,11 +85,11 @@ export class Claiming {
 
   /** Call this when something may have become ready. */
   woken(): void {
-    this.#sight.woken()
+    this.#optimistic.woken()
   }
 
   #found(claimed: Claimed): Claimed {
-    this.#sight.found(claimed.rows.length)
+    this.#optimistic.found(claimed.rows.length)
     return claimed
   }
 

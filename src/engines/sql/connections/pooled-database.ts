@@ -1,11 +1,10 @@
 import { type Answer, answerOf, type Steps, wait } from '../../../core/answer.ts'
 import { isUnreachable, TreadleError } from '../../../core/errors.ts'
-import { systemClock } from '../../../core/time/clock.ts'
+import { type Clock, pause, systemClock } from '../../../core/time/clock.ts'
 import type { Dialect } from '../dialect.ts'
 import { ForwardingSession } from '../forwarding-session.ts'
 import type { SqlDatabase, SqlSession } from '../session.ts'
 import type { Connections } from './connections.ts'
-import { retrying } from './retrying.ts'
 
 /**
  * How the queue talks to an engine. A statement that exceeds the time limit fails, and its connection is closed; null means no
@@ -121,5 +120,24 @@ export class PooledDatabase<Connection> extends ForwardingSession implements Sql
         throw thrown
       }
     })
+  }
+}
+
+const mostTries = 12
+const longestPauseMs = 200
+
+/** Retries after a transient failure with increasing pauses, and eventually gives up. */
+async function retrying<Answer>(
+  work: () => Promise<Answer>,
+  isTransient: (thrown: unknown) => boolean,
+  clock: Clock,
+): Promise<Answer> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work()
+    } catch (thrown) {
+      if (tries === mostTries || !isTransient(thrown)) throw thrown
+    }
+    await pause(clock, clock.random() * Math.min(2 ** tries, longestPauseMs))
   }
 }

@@ -5,60 +5,44 @@ import { StoredOccurrence } from '../../../queue/rules/schedules/timeline.ts'
 import type { SqlRow } from '../session.ts'
 import { type ColumnName, stateNumber } from './tables.ts'
 
-/** An occurrence's row; all null if it was not found. */
+/** An occurrence's row. */
 export interface OccurrenceRow {
-  readonly schedule: string | null
+  readonly schedule: string
   readonly at: number
   readonly job_id: string
+  readonly stored_at: number
   readonly outcome: number | null
   readonly started_at: number | null
   readonly finished_at: number | null
 }
 
-const columns = [
+export const occurrenceColumns = [
   'schedule',
   'at',
   'job_id',
   'outcome',
   'started_at',
   'finished_at',
+  'stored_at',
 ] as const satisfies readonly (ColumnName<'occurrences'> & keyof OccurrenceRow)[]
 
-/** The columns of `OccurrenceRow`. */
-export function occurrenceColumns(table: string): string {
-  return columns.map((column) => `${table}.${column}`).join(', ')
-}
+/** The row of an occurrence that was joined to something else, all null if there is none. */
+export type JoinedOccurrence = OccurrenceRow | { readonly [Column in keyof OccurrenceRow]: null }
 
-export function occurrenceOf({ schedule, at, job_id, outcome, started_at, finished_at }: OccurrenceRow): OccurrenceRecord | null {
-  if (schedule === null || readTime(at) === null) return null
-  return {
-    schedule,
-    at,
-    jobId: job_id,
-    outcome: readOutcome(outcome),
-    startedAt: readTime(started_at),
-    finishedAt: readTime(finished_at),
-  }
+/** Null if it was not found, or if its time cannot be read. */
+export function recordOf(row: JoinedOccurrence | undefined): OccurrenceRecord | null {
+  return row === undefined || row.schedule === null || readTime(row.at) === null ? null : storedOccurrence(row).record()
 }
-
-/** The row of an occurrence that exists, with all its columns. */
-export interface StoredOccurrenceRow extends OccurrenceRow {
-  readonly schedule: string
-  readonly stored_at: number
-}
-
-export const storedOccurrenceColumns = [...columns, 'stored_at'] as const satisfies readonly (ColumnName<'occurrences'> &
-  keyof StoredOccurrenceRow)[]
 
 /** An occurrence in the form that the rules use. */
-export function storedOccurrence({ schedule, at, job_id, stored_at, ...row }: StoredOccurrenceRow): StoredOccurrence {
+export function storedOccurrence({ schedule, at, job_id, stored_at, ...row }: OccurrenceRow): StoredOccurrence {
   return new StoredOccurrence({
     ...{ schedule, at, jobId: job_id, storedAt: readTime(stored_at) ?? at, outcome: readOutcome(row.outcome) },
     ...{ startedAt: readTime(row.started_at), finishedAt: readTime(row.finished_at) },
   })
 }
 
-export function occurrenceRowOf(occurrence: MovedOccurrence): StoredOccurrenceRow & SqlRow {
+export function occurrenceRowOf(occurrence: MovedOccurrence): OccurrenceRow & SqlRow {
   const { schedule, at, jobId, storedAt, outcome, startedAt, finishedAt } = occurrence
   const end = outcome === null ? null : stateNumber[outcome]
   return { schedule, at, job_id: jobId, stored_at: storedAt, outcome: end, started_at: startedAt, finished_at: finishedAt }

@@ -1,35 +1,19 @@
 import { type Steps, wait } from '../../../core/answer.ts'
-import type { OccurrenceKey, OccurrenceQuery, OccurrenceRecord } from '../../../queue/contract/schedule-store.ts'
-import { type OccurrenceRow, occurrenceColumns, occurrenceOf } from '../rows/schedule-record.ts'
-import type { SqlDatabase } from '../session.ts'
+import type { Neighbours, OccurrenceKey, OccurrenceQuery, OccurrenceRecord } from '../../../queue/contract/schedule-store.ts'
+import { recordOf } from '../rows/schedule-record.ts'
+import type { SqlDatabase, SqlSession } from '../session.ts'
+import { numberedName } from '../units/needs.ts'
+import { occurrencesNamed, occurrencesWhere } from '../units/occurrence-readers.ts'
 
-/**
- * Maximum number of keys per query. It searches all pairs of their schedules and instants, so their number is the square of this.
- */
-const keysPerLook = 20
-
-export function readOccurrences(database: SqlDatabase, query: OccurrenceQuery): Steps<readonly (OccurrenceRecord | null)[]> {
-  return 'keys' in query ? find(database, query.keys) : recent(database, query.schedule, query.upTo, query.limit)
-}
-
-function* find(database: SqlDatabase, keys: readonly OccurrenceKey[]): Steps<readonly (OccurrenceRecord | null)[]> {
-  const found = new Map<string, OccurrenceRecord>()
-  const sorted = [...keys].sort((a, b) => (a.schedule < b.schedule ? -1 : 1))
-  for (let first = 0; first < sorted.length; first += keysPerLook) {
-    for (const record of yield* findAmong(database, sorted.slice(first, first + keysPerLook))) found.set(textOf(record), record)
+export function* readOccurrences(session: SqlSession, query: OccurrenceQuery): Steps<readonly (OccurrenceRecord | null)[]> {
+  if ('keys' in query) {
+    const names = query.keys.map(({ schedule, at }) => numberedName(at, schedule))
+    const found = new Map(yield* occurrencesNamed(session, names))
+    return names.map((name) => recordOf(found.get(name)))
   }
-  return keys.map((key) => found.get(textOf(key)) ?? null)
-}
-
-function* recent(database: SqlDatabase, schedule: string, upTo: number, limit: number): Steps<readonly OccurrenceRecord[]> {
-  const rows = yield* wait(
-    database.all<OccurrenceRow>(
-      `SELECT ${occurrenceColumns('recent')} FROM {occurrences} AS recent
-     WHERE recent.schedule = ? AND recent.at <= ? ORDER BY recent.at DESC LIMIT ?`,
-      [schedule, upTo, limit],
-    ),
-  )
-  return rows.flatMap((row) => occurrenceOf(row) ?? [])
+  const { schedule, upTo, limit } = query
+  const where = 'found.schedule = ? AND found.at <= ? ORDER BY found.at DESC LIMIT ?'
+  return (yield* occurrencesWhere(session, where, [schedule, upTo, limit])).flatMap((row) => recordOf(row) ?? [])
 }
 
 /** Ended occurrences from before this instant, but never the last one of a schedule that has ended. */
@@ -60,18 +44,24 @@ function* forgetRemoved(database: SqlDatabase, before: number): Steps<void> {
   yield* wait(database.run('DELETE FROM {removed_schedules} WHERE name IN (?) AND removed_at < ?', [names, before]))
 }
 
-function* findAmong(database: SqlDatabase, keys: readonly OccurrenceKey[]): Steps<readonly OccurrenceRecord[]> {
-  const schedules = [...new Set(keys.map(({ schedule }) => schedule))]
-  const instants = [...new Set(keys.map(({ at }) => at))]
-  const rows = yield* wait(
-    database.all<OccurrenceRow>(
-      `SELECT ${occurrenceColumns('found')} FROM {occurrences} AS found WHERE found.schedule IN (?) AND found.at IN (?)`,
-      [schedules, instants],
+/** Waiting occurrences start in order. One that has started behind this many that have not is not looked for. */
+const mostWaiting = 100
+
+/**
+ * What `neighbours` of the rules answers, without loading what is unended: a worker asks before each run of a schedule, and any
+ * number of runs may be waiting.
+ */
+export function* neighboursOf(database: SqlDatabase, { schedule, at }: OccurrenceKey, now: number): Steps<Neighbours> {
+  const [row] = yield* wait(
+    database.all<{ unended: number | null; seen: number }>(
+      `SELECT (SELECT MIN(earlier.at) FROM (
+         SELECT at, job_id FROM {occurrences} WHERE schedule = ? AND outcome IS NULL AND at < ? ORDER BY at LIMIT ${mostWaiting}
+       ) AS earlier JOIN {jobs} AS jobs ON jobs.id = earlier.job_id WHERE jobs.started_at IS NOT NULL) AS unended,
+       CASE WHEN EXISTS (SELECT 1 FROM {occurrences} AS coming WHERE coming.schedule = ? AND coming.at > ?)
+         OR EXISTS (SELECT 1 FROM {occurrences} AS later WHERE later.schedule = ? AND later.at >= ? AND later.stored_at >= ?)
+       THEN 1 ELSE 0 END AS seen`,
+      [schedule, at, schedule, now, schedule, at, at],
     ),
   )
-  return rows.flatMap((row) => occurrenceOf(row) ?? [])
-}
-
-function textOf({ schedule, at }: OccurrenceKey): string {
-  return `${at} ${schedule}`
+  return { unended: row?.unended ?? null, seen: row?.seen === 1 }
 }

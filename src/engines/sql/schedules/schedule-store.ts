@@ -2,8 +2,8 @@ import type { Steps } from '../../../core/answer.ts'
 import type { ScheduleStore } from '../../../queue/contract/schedule-store.ts'
 import type { Stepped } from '../stepped.ts'
 import { type DecidingParts, ScheduleDecisions } from './deciding.ts'
-import { neighboursOf } from './neighbours.ts'
-import { readOccurrences } from './occurrences.ts'
+
+import { neighboursOf, readOccurrences } from './occurrences.ts'
 import { changesAfter } from './schedule-changes.ts'
 import { listSchedules, standingsOf } from './schedules.ts'
 

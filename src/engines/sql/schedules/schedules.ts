@@ -1,7 +1,7 @@
 import { type Steps, wait } from '../../../core/answer.ts'
 import type { ScheduleFilter, ScheduleRecord, ScheduleStanding } from '../../../queue/contract/schedule-store.ts'
 import { readTime } from '../../../queue/model/spoilt.ts'
-import { type DefinitionRow, definitionOf, type OccurrenceRow, occurrenceColumns, occurrenceOf } from '../rows/schedule-record.ts'
+import { type DefinitionRow, definitionOf, type JoinedOccurrence, occurrenceColumns, recordOf } from '../rows/schedule-record.ts'
 import type { SqlDatabase } from '../session.ts'
 
 /** `names`: undefined for all. */
@@ -10,11 +10,11 @@ export function* standingsOf(database: SqlDatabase, names: readonly string[] | u
   const meant = names === undefined ? '' : 'WHERE schedules.name IN (?)'
   const rows = yield* wait(
     database.all<StandingRow>(
-      `SELECT ${standingColumns}, ${occurrenceColumns('latest')} FROM {schedules} AS schedules ${withLast('latest', '')} ${meant} ORDER BY schedules.name`,
+      `SELECT ${standingColumns}, ${columnsOf('latest')} FROM {schedules} AS schedules ${withLast('latest', '')} ${meant} ORDER BY schedules.name`,
       names === undefined ? [] : [names],
     ),
   )
-  return rows.map((row) => ({ ...standingOf(row), latest: occurrenceOf(row) }))
+  return rows.map((row) => ({ ...standingOf(row), latest: recordOf(row) }))
 }
 
 export function* listSchedules(
@@ -31,7 +31,7 @@ export function* listSchedules(
   const rows = yield* wait(
     database.all<ListedRow>(
       `SELECT ${standingColumns}, schedules.expression, schedules.timezone, schedules.definition, schedules.signature,
-       ${occurrenceColumns('due')}, (SELECT coming.at FROM {occurrences} AS coming
+       ${columnsOf('due')}, (SELECT coming.at FROM {occurrences} AS coming
          WHERE coming.schedule = schedules.name AND coming.at > ? ORDER BY coming.at LIMIT 1) AS next_at
      FROM {schedules} AS schedules ${withLast('due', 'AND earlier.at <= ?')} ${meant} ORDER BY schedules.name`,
       [now, now, ...(names === undefined ? [] : [names]), ...(prefix === undefined ? [] : [prefix, prefix + highestCharacter])],
@@ -40,24 +40,25 @@ export function* listSchedules(
   return rows.map((row) => {
     const { expression, timezone } = row
     const nextAt = readTime(row.next_at)
-    return { ...standingOf(row), expression, timezone, definition: definitionOf(row), last: occurrenceOf(row), nextAt }
+    return { ...standingOf(row), expression, timezone, definition: definitionOf(row), last: recordOf(row), nextAt }
   })
 }
 
 const standingColumns = 'schedules.name, schedules.version, schedules.since, schedules.paused_at'
 
-interface StandingRow extends OccurrenceRow {
+type StandingRow = JoinedOccurrence & {
   readonly name: string
   readonly version: string
   readonly since: number
   readonly paused_at: number | null
 }
 
-interface ListedRow extends StandingRow, DefinitionRow {
-  readonly expression: string
-  readonly timezone: string
-  readonly next_at: number | null
-}
+type ListedRow = StandingRow &
+  DefinitionRow & {
+    readonly expression: string
+    readonly timezone: string
+    readonly next_at: number | null
+  }
 
 function standingOf({ name, version, since, paused_at }: StandingRow): Omit<ScheduleStanding, 'latest'> {
   return { name, version, since: readTime(since) ?? 0, paused: paused_at !== null }
@@ -65,6 +66,10 @@ function standingOf({ name, version, since, paused_at }: StandingRow): Omit<Sche
 
 /** Names are compared by code point, so no name with a given prefix sorts after the prefix followed by this. */
 const highestCharacter = '\u{10ffff}'
+
+function columnsOf(table: string): string {
+  return occurrenceColumns.map((column) => `${table}.${column}`).join(', ')
+}
 
 /** Joins the last matching occurrence of each schedule. */
 function withLast(table: string, condition: string): string {

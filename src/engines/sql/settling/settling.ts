@@ -31,14 +31,14 @@ export interface Settled {
 /** Ends leases as their owners report. */
 export class Settling {
   readonly #parts: SettlingParts
-  readonly #doubts = new UnconfirmedSettlements()
+  readonly #unconfirmed = new UnconfirmedSettlements()
 
   constructor(parts: SettlingParts) {
     this.#parts = parts
   }
 
   settle(settlements: readonly Settlement[], time: QueueTime): Steps<Settled> {
-    return this.#doubts.around(settlements, () => this.#settle(settlements, time))
+    return this.#unconfirmed.around(settlements, () => this.#settle(settlements, time))
   }
 
   *#settle(settlements: readonly Settlement[], time: QueueTime): Steps<Settled> {
@@ -53,7 +53,7 @@ export class Settling {
       given.map((settlement, at) => {
         const { receipt } = queue.rules.leases.settle(settlement, queue.now)
         const token = tokens[left[at] as number] as Token
-        return receipt === 'lost' ? this.#doubts.receiptFor(settlement, token, queue.rows.job(token.id)) : receipt
+        return receipt === 'lost' ? this.#unconfirmed.receiptFor(settlement, token, queue.rows.job(token.id)) : receipt
       })
     const { answer, released } = yield* this.#parts.units.run(ids, time, rule, lanes)
     for (const [at, index] of left.entries()) receipts[index] = answer[at] as SettleReceipt

@@ -3,11 +3,13 @@ import type { Envelope, Seal } from '../../../envelope/envelope.ts'
 import type { SendReceipt, Settlement, SettleReceipt, WaitingJob } from '../../../queue/contract/contract.ts'
 import type { AmendAnswer, JobChange } from '../../../queue/contract/store.ts'
 import type { QueueTime } from '../../servers/queue-time.ts'
+import { CountChanges } from '../lanes/counts.ts'
 import type { Lanes } from '../lanes/lanes.ts'
+import { Groups, type Place } from '../limits/groups.ts'
 import { Amending } from '../managing/amending.ts'
 import { type QueueParts, queueParts, type SharedParts } from '../queue-parts.ts'
 import { isJobId } from '../rows/lease-token.ts'
-import { DeferredGroups } from '../sending/deferred-groups.ts'
+import { stateNumber } from '../rows/tables.ts'
 import type { SqlDatabase, SqlSession } from '../session.ts'
 import type { Waker } from '../waking/waker.ts'
 import { JoinedDatabase } from './joined-database.ts'
@@ -97,4 +99,22 @@ class NotDone extends Error {
     super()
     this.receipt = receipt
   }
+}
+
+/**
+ * For transactions that the caller ends, perhaps much later. Adding a group locks a row that claims need, so it is not done here.
+ * Instead, the jobs are stored as scheduled and already due; the next claim makes them ready and adds the group.
+ */
+class DeferredGroups extends Groups {
+  override *arrive(session: SqlSession, places: readonly Place[]): Steps<void> {
+    if (places.length === 0) return
+    const ids = places.map(({ id }) => id).sort()
+    yield* wait(session.run(`UPDATE {jobs by PRIMARY} SET state = ${stateNumber.scheduled} WHERE id IN (?)`, [ids]))
+    const changes = new CountChanges()
+    for (const { lane } of places) changes.move(lane, stateNumber.ready, stateNumber.scheduled)
+    yield* changes.insert(session)
+  }
+
+  /** The claim that finds a group without ready jobs drops it. */
+  override *leave(): Steps<void> {}
 }

@@ -2,12 +2,12 @@ import { StoredOccurrence } from '../../../queue/rules/schedules/timeline.ts'
 import type { OccurrenceSource } from '../../../queue/units/loaded-timeline.ts'
 import { Missing } from '../../../queue/units/missing.ts'
 import type { JobRow } from '../rows/job-row.ts'
-import { type StoredOccurrenceRow, storedOccurrence } from '../rows/schedule-record.ts'
+import { type OccurrenceRow, storedOccurrence } from '../rows/schedule-record.ts'
 import type { LoadedRows } from './loaded-rows.ts'
 import { type Need, numberedName, tailNeed } from './needs.ts'
 
 interface Loaded {
-  readonly row: StoredOccurrenceRow
+  readonly row: OccurrenceRow
   readonly occurrence: StoredOccurrence
 }
 
@@ -52,11 +52,11 @@ export class LoadedOccurrences implements OccurrenceSource {
     return known ?? new StoredOccurrence({ schedule, at: run_at, jobId: id, storedAt: run_at })
   }
 
-  #all(rows: readonly StoredOccurrenceRow[]): readonly StoredOccurrence[] {
+  #all(rows: readonly OccurrenceRow[]): readonly StoredOccurrence[] {
     return rows.flatMap((row) => this.#known(row) ?? [])
   }
 
-  #known(row: StoredOccurrenceRow | null): StoredOccurrence | undefined {
+  #known(row: OccurrenceRow | null): StoredOccurrence | undefined {
     if (row === null) return undefined
     const name = numberedName(row.at, row.schedule)
     const known = this.#byName.get(name)

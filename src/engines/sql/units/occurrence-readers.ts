@@ -1,10 +1,10 @@
 import { type Steps, wait } from '../../../core/answer.ts'
-import { type StoredOccurrenceRow, storedOccurrenceColumns } from '../rows/schedule-record.ts'
+import { type OccurrenceRow, occurrenceColumns } from '../rows/schedule-record.ts'
 import type { SqlSession, SqlValue } from '../session.ts'
 import { numberAndSchedule, numberedName } from './needs.ts'
 import { grouped, type RowReader } from './row-reader.ts'
 
-type Row = StoredOccurrenceRow
+type Row = OccurrenceRow
 
 export interface OccurrenceValues {
   readonly occurrence: Row | null
@@ -18,23 +18,11 @@ export interface OccurrenceValues {
  * of this.
  */
 const keysPerQuery = 20
-/** Waiting occurrences begin in order. One that has begun behind this many that have not is not looked for. */
-const mostWaiting = 100
 
 export const occurrenceReaders: { readonly [Kind in keyof OccurrenceValues]: RowReader<OccurrenceValues[Kind]> } = {
   occurrence: {
     absent: null,
-    *read({ session }, names) {
-      const keys = names.map(numberAndSchedule).sort(([, a], [, b]) => (a < b ? -1 : 1))
-      const found: (readonly [string, Row])[] = []
-      for (let first = 0; first < keys.length; first += keysPerQuery) {
-        const part = keys.slice(first, first + keysPerQuery)
-        const [schedules, instants] = [distinct(part.map(([, schedule]) => schedule)), distinct(part.map(([at]) => at))]
-        const rows = yield* occurrencesWhere(session, 'found.schedule IN (?) AND found.at IN (?)', [schedules, instants])
-        for (const row of rows) found.push([numberedName(row.at, row.schedule), row])
-      }
-      return found
-    },
+    read: ({ session }, names) => occurrencesNamed(session, names),
   },
   occurrenceOf: {
     absent: null,
@@ -56,24 +44,36 @@ export const occurrenceReaders: { readonly [Kind in keyof OccurrenceValues]: Row
   },
   unended: {
     absent: [],
-    /** For rules that write: those whose jobs were never begun, because no rule ends others. Otherwise the first ones. */
-    *read({ session, isLocked }, schedules) {
-      const isOpen = 'found.schedule IN (?) AND found.outcome IS NULL'
+    /** Those whose jobs were never begun: no rule ends others. */
+    *read({ session }, schedules) {
       const isUnbegun = 'NOT EXISTS (SELECT 1 FROM {jobs} AS jobs WHERE jobs.id = found.job_id AND jobs.started_at IS NOT NULL)'
-      const where = isLocked ? `${isOpen} AND ${isUnbegun}` : `${isOpen} ORDER BY found.at LIMIT ${mostWaiting}`
+      const where = `found.schedule IN (?) AND found.outcome IS NULL AND ${isUnbegun}`
       return bySchedule(yield* occurrencesWhere(session, where, [schedules]))
     },
   },
 }
 
+/** `names` are those of `numberedName`. */
+export function* occurrencesNamed(session: SqlSession, names: readonly string[]): Steps<readonly (readonly [string, Row])[]> {
+  const keys = names.map(numberAndSchedule).sort(([, a], [, b]) => (a < b ? -1 : 1))
+  const found: (readonly [string, Row])[] = []
+  for (let first = 0; first < keys.length; first += keysPerQuery) {
+    const part = keys.slice(first, first + keysPerQuery)
+    const [schedules, instants] = [distinct(part.map(([, schedule]) => schedule)), distinct(part.map(([at]) => at))]
+    const rows = yield* occurrencesWhere(session, 'found.schedule IN (?) AND found.at IN (?)', [schedules, instants])
+    for (const row of rows) found.push([numberedName(row.at, row.schedule), row])
+  }
+  return found
+}
+
 export function* occurrencesWhere(session: SqlSession, where: string, values: readonly SqlValue[] = []): Steps<readonly Row[]> {
-  const columns = storedOccurrenceColumns.map((column) => `found.${column}`).join(', ')
+  const columns = occurrenceColumns.map((column) => `found.${column}`).join(', ')
   return yield* wait(session.all<Row>(`SELECT ${columns} FROM {occurrences} AS found WHERE ${where}`, values))
 }
 
 /** One index lookup per registered schedule, in one query. Few programs store occurrences of schedules that they never registered. */
 function* latest(session: SqlSession, names: readonly string[]): Steps<ReadonlyMap<string, readonly Row[]>> {
-  const columns = storedOccurrenceColumns.filter((column) => column !== 'schedule').map((column) => `latest.${column}`)
+  const columns = occurrenceColumns.filter((column) => column !== 'schedule').map((column) => `latest.${column}`)
   const rows = yield* wait(
     session.all<Row | (Pick<Row, 'schedule'> & { readonly at: null })>(
       `SELECT schedules.name AS schedule, ${columns.join(', ')} FROM {schedules} AS schedules

@@ -1,7 +1,7 @@
 import { type Steps, wait } from '../../../core/answer.ts'
 import type { StoredOccurrence } from '../../../queue/rules/schedules/timeline.ts'
 import { type Changes, writeChanges } from '../rows/row-changes.ts'
-import { occurrenceRowOf, storedOccurrence, storedOccurrenceColumns } from '../rows/schedule-record.ts'
+import { occurrenceColumns, occurrenceRowOf, storedOccurrence } from '../rows/schedule-record.ts'
 import { holdRevision, writeRevision } from '../schedules/schedule-revision.ts'
 import type { SqlRow } from '../session.ts'
 import type { LoadedQueue } from './loaded-queue.ts'
@@ -48,7 +48,7 @@ export function* writeOccurrences({ rows: { session }, occurrences }: LoadedQueu
   if (removed.size > 0) {
     yield* wait(session.run('DELETE FROM {occurrences} WHERE job_id IN (?)', [[...removed].map(({ jobId }) => jobId)]))
   }
-  yield* wait(session.insert('occurrences', storedOccurrenceColumns, [...created].map(rowOf)))
+  yield* wait(session.insert('occurrences', occurrenceColumns, [...created].map(rowOf)))
   const changes: Changes = new Map()
   for (const { row, occurrence } of loaded) {
     if (removed.has(occurrence)) continue

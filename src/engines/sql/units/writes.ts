@@ -9,8 +9,7 @@ import { CountChanges, type Counts } from '../lanes/counts.ts'
 import { crowdOf } from '../lanes/lane-numbers.ts'
 import type { Lane, Lanes } from '../lanes/lanes.ts'
 import type { Groups } from '../limits/groups.ts'
-import { forgetBeside } from '../rows/beside.ts'
-import { heldKeyOf, type JobChange, type JobRow, scopedKey } from '../rows/job-row.ts'
+import { heldKeyOf, type JobChange, type JobRow, rowEnded, scopedKey } from '../rows/job-row.ts'
 import { logColumns } from '../rows/log-row.ts'
 import { type Changes, writeChanges } from '../rows/row-changes.ts'
 import { plainRowOf, type SentRow, sentColumns } from '../rows/sent-rows.ts'
@@ -21,7 +20,6 @@ import { addGone, forgetPlaces } from '../workflows/deleted-jobs.ts'
 import type { LoadedJob } from './loaded-job.ts'
 import type { LoadedQueue } from './loaded-queue.ts'
 import { type OnceClaims, onceClaims, writeHeldOnce, writeOnceMarks } from './once-writes.ts'
-import { writeOutcomes } from './outcomes.ts'
 import { writeAway, writeOccurrences, writeSchedules } from './schedule-writes.ts'
 import { writeEdges, writePlaces } from './workflow-writes.ts'
 
@@ -246,4 +244,31 @@ function* removeAll(session: SqlSession, removed: readonly JobRow[]): Steps<void
   )
   yield* forgetBeside(session, ids)
   yield* wait(session.run('DELETE FROM {jobs} WHERE id IN (?)', [ids]))
+}
+
+/** Deletes the log lines and tags of deleted jobs. Most jobs have neither and cost only one lookup. */
+function* forgetBeside(session: SqlSession, ids: readonly string[]): Steps<void> {
+  const found = yield* wait(
+    session.all<{ kind: string }>(
+      `SELECT 'logs' AS kind FROM {logs} WHERE job_id IN (?) UNION SELECT 'tags' AS kind FROM {tags} WHERE job_id IN (?)`,
+      [ids, ids],
+    ),
+  )
+  for (const { kind } of found)
+    yield* wait(
+      session.run(kind === 'logs' ? 'DELETE FROM {logs} WHERE job_id IN (?)' : 'DELETE FROM {tags} WHERE job_id IN (?)', [ids]),
+    )
+}
+
+/**
+ * Writes how occurrences of schedules ended, after the states of their jobs have changed. An outcome outlives its job, and is
+ * cleared when the job is put back.
+ */
+function* writeOutcomes(session: SqlSession, jobs: readonly JobRow[]): Steps<void> {
+  const rows = jobs.map((job) =>
+    rowEnded(job)
+      ? { job_id: job.id, outcome: job.state, started_at: job.started_at, finished_at: job.finished_at }
+      : { job_id: job.id, outcome: null, started_at: null, finished_at: null },
+  )
+  yield* wait(session.update('occurrences', ['job_id'], ['outcome', 'started_at', 'finished_at'], rows))
 }

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import { digest } from '../../../core/text/digest.ts'
 import type { FailurePolicy } from '../../../envelope/envelope.ts'
 import { type JobState, jobStates } from '../../../queue/contract/job-state.ts'
-import type { JobLink } from '../../../queue/contract/store.ts'
 import { readEnd } from '../../../queue/model/spoilt.ts'
 import type { StoredEdge } from '../../../queue/rules/workflows/links.ts'
 import { type End, isFailurePolicy } from '../../../queue/workflows/waiting.ts'
@@ -86,20 +85,4 @@ export function newEdge({ waiterId, id, job, key, policy }: StoredEdge): NewEdge
 
 export function outcomeNumber({ state }: End): number {
   return outcomes.indexOf(state)
-}
-
-/** `state` is the current state of the target, if it exists. */
-export function linkOf(edge: Edge, state: number | null): JobLink {
-  return {
-    kind: edge.child_key === null ? 'dependency' : 'child',
-    id: edge.target_name ?? edge.target,
-    job: edge.target_job,
-    key: edge.child_name,
-    onFailure: edge.policy,
-    state: outcomes[edge.outcome ?? state ?? outcomes.length - 1] as JobLink['state'],
-    waiting: edge.waiting === 1,
-    result: edge.result,
-    seal: edge.seal,
-    error: edge.error,
-  }
 }

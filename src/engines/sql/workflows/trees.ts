@@ -1,12 +1,13 @@
 import { type Steps, wait } from '../../../core/answer.ts'
 import { type JobState, jobStates, zeroCounts } from '../../../queue/contract/job-state.ts'
 import type { Cancellation, JobCount, JobLink } from '../../../queue/contract/store.ts'
+import { linkOf } from '../../../queue/rules/workflows/links.ts'
 import type { QueueTime } from '../../servers/queue-time.ts'
 import { isJobId } from '../rows/lease-token.ts'
 import type { SqlDatabase, SqlSession } from '../session.ts'
 import { needs } from '../units/needs.ts'
 import type { Unit, Units } from '../units/units.ts'
-import { type Edge, edgeColumns, linkOf } from './edges.ts'
+import { type Edge, edgeColumns, storedEdge } from './edges.ts'
 
 /** All jobs of a workflow together. */
 export class Trees {
@@ -28,7 +29,7 @@ export class Trees {
         [id],
       ),
     )
-    const links = edges.map((edge) => linkOf(edge, edge.state))
+    const links = edges.map((edge) => linkOf(storedEdge(edge), () => (edge.state === null ? undefined : jobStates[edge.state])))
     return [...links.filter(({ kind }) => kind === 'dependency'), ...links.filter(({ kind }) => kind === 'child')]
   }
 

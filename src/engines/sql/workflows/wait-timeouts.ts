@@ -6,7 +6,7 @@ import { needs } from '../units/needs.ts'
 import type { Unit, Units } from '../units/units.ts'
 
 /** Maximum number of jobs that one call ends because they waited too long. */
-const mostImpatient = 1_000
+const mostTimeouts = 1_000
 
 /** Ends jobs that have waited too long for others. */
 export class WaitTimeouts {
@@ -42,7 +42,7 @@ function giveUp(queue: LoadedQueue, ids: readonly string[]): readonly string[] {
 
 function* overdue(session: SqlSession, now: number): Steps<readonly string[]> {
   const rows = yield* wait(
-    session.all<{ id: string }>(`SELECT id FROM {links} WHERE gives_up_at <= ? ORDER BY gives_up_at, id LIMIT ${mostImpatient}`, [
+    session.all<{ id: string }>(`SELECT id FROM {links} WHERE gives_up_at <= ? ORDER BY gives_up_at, id LIMIT ${mostTimeouts}`, [
       now,
     ]),
   )
