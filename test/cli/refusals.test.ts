@@ -50,7 +50,7 @@ describe('the command line refuses', () => {
 
   it('to look into a database with an older schema, and leaves that as it is', async () => {
     const project = jobProject()
-    const { version } = (await project.json(['migrate', '--to', '4'])) as { version: number }
+    const { version } = (await project.json(['migrate', '--to', '5'])) as { version: number }
     const older = {
       code: 1,
       out: '',

@@ -3,6 +3,8 @@ import { TreadleError } from '../../core/errors.ts'
 /** One version of the schema: how to get to it from the version before, and back. Statements are in the engine's own dialect. */
 export interface Migration {
   readonly up: readonly string[]
+  /** Creates the schema in this version where there is none. Earlier versions are then not created. */
+  readonly anew?: readonly string[]
   /** Null if going back would lose data written since. */
   readonly down: readonly string[] | null
   /** Removes the schema entirely, if that does not go through the earlier versions. Deliberately deletes everything. */
@@ -70,8 +72,13 @@ export function statementsBetween(
 ): readonly string[] {
   if (from === to) return []
   refuseUnknown(migrations, from, to)
-  const up = migrations.slice(from, to).flatMap(({ up: statements, compatibleFrom }, index) => {
-    const values = `${from + index + 1}, ${compatibleFrom}, ${nowMs}`
+  const firstAnew = from === 0 ? Math.max(1, migrations.findIndex(({ anew }) => anew !== undefined) + 1) : 0
+  if (to > from && to < firstAnew)
+    throw new TreadleError('CONFIG_INVALID', `Schema version ${to} is not created any more: begin with ${firstAnew} or later`)
+  const up = migrations.slice(from, to).flatMap(({ up: next, anew = next, compatibleFrom }, index) => {
+    const version = from + index + 1
+    const statements = version > firstAnew ? next : version === firstAnew ? anew : []
+    const values = `${version}, ${compatibleFrom}, ${nowMs}`
     return [...statements, `INSERT INTO ${name} (version, compatible_from, applied_at) VALUES (${values})`]
   })
   return [...up, ...statementsBack(migrations, from, to, name)]

@@ -88,8 +88,8 @@ describe('the schema of a SQLite file', () => {
   })
 
   test('of the first version is brought up to date, and does not go back', async () => {
+    execute(path, readFileSync(new URL('./schema-1.sql', import.meta.url), 'utf8'))
     const { schema } = await openSqliteUpkeep(path)
-    expect(await schema.migrate(1)).toEqual({ version: 1, compatibleFrom: 1 })
     expect(() => query(path, 'SELECT number FROM treadle_jobs')).toThrow(/no such column/)
     const ran: unknown[] = []
     await using(async (jobs) => {
@@ -100,6 +100,21 @@ describe('the schema of a SQLite file', () => {
     expect(ran).toEqual([1])
     expect(faultsOf(path)).toEqual([])
     await expect(schema.migrate(1)).rejects.toThrow(/cannot be undone without loss/)
+  })
+
+  test('of a new file is that of a file of the first version which was brought up to date', async () => {
+    const older = folder.file('older.db')
+    execute(older, readFileSync(new URL('./schema-1.sql', import.meta.url), 'utf8'))
+    for (const file of [path, older]) await (await openSqliteUpkeep(file)).schema.migrate()
+    const objects = 'SELECT name, sql FROM sqlite_schema ORDER BY name'
+    expect(query(path, objects)).toEqual(query(older, objects))
+    for (const table of ['mutexes', 'schedule_revision', 'numbers']) {
+      const rows = `SELECT * FROM treadle_${table}`
+      expect(query(path, rows)).toEqual(query(older, rows))
+    }
+    const versionsIn = 'SELECT version, compatible_from FROM treadle_schema'
+    expect(query(path, versionsIn)).toEqual(query(older, versionsIn))
+    await expect((await openSqliteUpkeep(folder.file('new.db'))).schema.migrate(4)).rejects.toThrow(/begin with 5 or later/)
   })
 
   test('of version 5 keeps its schedules, and takes stored ones beside them', async () => {

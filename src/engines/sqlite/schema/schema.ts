@@ -13,7 +13,7 @@ import { jobView } from '../../sql/rows/job-view.ts'
 import { type Column, type ColumnType, type Index, indexes, type Table, tables } from '../../sql/rows/tables.ts'
 import { names } from '../statements.ts'
 import { converted } from './converting.ts'
-import { firstMigrations } from './first-schemas.ts'
+import { firstMigrations, stamps } from './first-schemas.ts'
 
 /** Long columns come last: reading the others does not have to pass them. */
 const lastInJobs: readonly string[] = ['identity', 'payload', 'signature', 'reason', 'errors', 'progress', 'result', 'seal']
@@ -121,8 +121,16 @@ function conversion(): Migration {
   const indexed = sqliteSchema.indexes.filter(({ since = 1 }) => since <= firstShared).map(createIndex)
   // One table of the earlier versions stays unchanged: `treadle_stamps`.
   const removal = ['DROP TABLE {stamps}', ...first.map(([name]) => sqliteSchema.dropTable(name))]
+  const anew = [
+    ...created,
+    ...indexed,
+    stamps,
+    "INSERT INTO {mutexes} (name) VALUES ('claims'), ('links')",
+    'INSERT INTO {schedule_revision} (one, revision) VALUES (1, 0)',
+    'INSERT INTO {numbers} (one, next) VALUES (1, 1)',
+  ]
   // Indexes are created after the rows were copied, which is faster.
-  return { up: converted(created, indexed), down: null, removal, compatibleFrom: convertedSince }
+  return { up: converted(created, indexed), anew, down: null, removal, compatibleFrom: convertedSince }
 }
 
 function laterVersions(steps: Readonly<Record<number, OwnSteps>>): readonly Migration[] {
@@ -146,10 +154,11 @@ export const sqliteMigrations: readonly Migration[] = [
   ].map(inFile),
 ]
 
-function inFile({ up, down, removal, compatibleFrom }: Migration): Migration {
+function inFile({ up, anew, down, removal, compatibleFrom }: Migration): Migration {
   const written = (statements: readonly string[]) => statements.map((sql) => names.in(sql))
   return {
     up: written(up),
+    ...(anew !== undefined && { anew: written(anew) }),
     down: down === null ? null : written(down),
     ...(removal !== undefined && { removal: written(removal) }),
     compatibleFrom,
