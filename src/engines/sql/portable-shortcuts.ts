@@ -65,13 +65,17 @@ function* claim(database: SqlDatabase, request: ShortClaim): Steps<ShortClaimed>
   const most = request.limit + (database.dialect.isAlone === true ? 0 : slack)
   const candidates = yield* firstOf(database, request.lanes, most)
   if (candidates.length === 0) return { rows: [], isContended: false }
-  const taking = database.transaction(function* (session) {
-    const locked = yield* lockFirst(session, candidates, request.limit)
-    return locked.length === 0 ? [] : yield* take(session, locked, request)
-  })
-  const rows = yield* wait(taking)
+  const rows = yield* wait(database.transaction((session) => takeReady(session, candidates, request)))
   return { rows, isContended: rows.length < Math.min(request.limit, candidates.length) }
 }
+
+/** Leases those of these jobs that are still ready and not locked by another transaction, up to the limit. */
+export function* takeReady(session: SqlSession, ids: readonly string[], request: Taking): Steps<readonly ClaimedRow[]> {
+  const locked = yield* lockFirst(session, ids, request.limit)
+  return locked.length === 0 ? [] : yield* take(session, locked, request)
+}
+
+type Taking = Omit<ShortClaim, 'lanes'>
 
 /** The ids of the best ready jobs in these lanes, best first. */
 function* firstOf(database: SqlDatabase, lanes: readonly OpenLane[], most: number): Steps<readonly string[]> {
@@ -100,7 +104,7 @@ function* lockFirst(session: SqlSession, candidates: readonly string[], limit: n
 
 const takenColumns = ['state', 'token', 'owner', 'lease_until', 'started_at', 'begun', 'attempts'] as const
 
-function* take(session: SqlSession, rows: readonly ClaimedRow[], request: ShortClaim): Steps<readonly ClaimedRow[]> {
+function* take(session: SqlSession, rows: readonly ClaimedRow[], request: Taking): Steps<readonly ClaimedRow[]> {
   const { claim: token, owner, time, leaseMs, begun } = request
   const now = time.now()
   const lease_until = now + leaseMs

@@ -2,17 +2,16 @@ import { type Steps, wait } from '../../../core/answer.ts'
 import { handlingOf } from '../../../queue/claiming/handling.ts'
 import type { LeaseRequest } from '../../../queue/contract/contract.ts'
 import type { QueueTime } from '../../servers/queue-time.ts'
-import { CountChanges, type Counts, lanesIn } from '../lanes/counts.ts'
+import { type Counts, lanesIn } from '../lanes/counts.ts'
 import { CrowdedLanes, type OpenCrowd } from '../lanes/crowded-lanes.ts'
 import type { Lanes } from '../lanes/lanes.ts'
 import { earliest, isOverdue, nextAtOf, type Outlook, readOutlook } from '../lanes/outlook.ts'
 import { inOrder, isLimited, type RankedLane, wantedLanes } from '../lanes/ranked-lanes.ts'
 import type { Groups } from '../limits/groups.ts'
 import { type Chosen, LimitedClaiming } from '../limits/limited-claiming.ts'
-import { attemptsAfter, heldKeyOf, mostAttempts } from '../rows/job-row.ts'
-import { isReady, stateNumber } from '../rows/tables.ts'
+import { takeReady } from '../portable-shortcuts.ts'
 import type { SqlDatabase, SqlSession } from '../session.ts'
-import { type ClaimedRow, claimedColumns, type Shortcuts } from '../shortcuts.ts'
+import type { ClaimedRow, Shortcuts } from '../shortcuts.ts'
 import { lockMutex } from '../transactions/mutexes.ts'
 import { OptimisticClaim } from './optimistic-claim.ts'
 import type { Promoting } from './promoting.ts'
@@ -158,46 +157,13 @@ export class Claiming {
     yield* lockMutex(session, 'claims')
     const chosen = yield* this.#limited.choose(session, request, open, time.now())
     const ids = chosen.picks.map(({ id }) => id)
-    const { rows: taken, now } = yield* this.#take(session, ids, request, claim, time)
+    const { owner, leaseMs } = request
+    const taken = yield* takeReady(session, ids, { limit: ids.length, claim, owner, time, leaseMs, begun: handlingOf(request) })
+    this.#parts.counts.noteEntries(2 * lanesIn(taken))
     const byId = new Map(taken.map((row) => [row.id, row]))
-    yield* chosen.settle(new Set(byId.keys()), now)
+    const [first] = taken
+    yield* chosen.settle(new Set(byId.keys()), first === undefined ? time.now() : first.lease_until - leaseMs)
     return { rows: ids.flatMap((id) => byId.get(id) ?? []), nextTokenAt: chosen.nextTokenAt }
-  }
-
-  /** Those of these jobs that are still ready and not locked by another transaction. */
-  *#take(
-    session: SqlSession,
-    ids: readonly string[],
-    request: LeaseRequest,
-    claim: string,
-    time: QueueTime,
-  ): Steps<{ readonly rows: readonly ClaimedRow[]; readonly now: number }> {
-    if (ids.length === 0) return { rows: [], now: time.now() }
-    const rows = yield* wait(
-      session.all<ClaimedRow>(
-        `SELECT ${claimedColumns.join(', ')} FROM {jobs by PRIMARY} WHERE id IN (?) AND ${isReady} ORDER BY id FOR UPDATE SKIP LOCKED`,
-        [[...ids].sort()],
-      ),
-    )
-    const now = time.now()
-    if (rows.length === 0) return { rows, now }
-    const lease_until = now + request.leaseMs
-    const started = { state: stateNumber.running, started_at: now }
-    const keys = rows.map(({ id, unique_key, unique_until }) => ({
-      id,
-      held_key: heldKeyOf({ ...started, unique_key, unique_until }),
-    }))
-    yield* wait(
-      session.run(
-        `UPDATE {jobs by PRIMARY} SET state = 3, token = ?, owner = ?, lease_until = ?, started_at = ?, begun = ?, attempts = LEAST(attempts, ${mostAttempts}) + 1 WHERE id IN (?)`,
-        [claim, request.owner, lease_until, now, handlingOf(request), rows.map(({ id }) => id)],
-      ),
-    )
-    if (rows.some(({ unique_key }) => unique_key !== null)) yield* wait(session.update('jobs', ['id'], ['held_key'], keys))
-    const changes = new CountChanges()
-    for (const { lane } of rows) changes.move(lane, stateNumber.ready, stateNumber.running)
-    yield* changes.write(session, this.#parts.counts)
-    return { rows: rows.map((row) => ({ ...row, attempts: attemptsAfter(row.attempts), lease_until })), now }
   }
 }
 
