@@ -54,6 +54,25 @@ describe.each(engines)('the old key of a queue on %s', (engine) => {
     expect(await needs()).toEqual(noNeeds)
   })
 
+  it('leaves uncounted what has no signature, which is counted apart', async () => {
+    const queue = await attackedQueue(engine)
+    const { jobs } = queue.other({ unsigned: true })
+    const give = await jobs
+      .define('give', async () => 1)
+      .queue('first')
+      .dispatch()
+    await jobs
+      .define('pay', async () => 1)
+      .queue('first')
+      .idempotencyKey('order-1')
+      .dispatch()
+    await jobs.define('take', async () => {}).dispatch(undefined, { dependsOn: give })
+    await jobs.run({ queues: ['first'] })
+    await jobs.schedules.upsert('daily', { job: 'take', payload: 1, cron: '0 0 * * *' })
+    const { needs, unsigned } = await keyUsage(queue.backend)
+    expect({ needs: [...needs], unsigned }).toEqual({ needs: [], unsigned: { jobs: 1, schedules: 1, results: 2 } })
+  })
+
   it('is needed by what idempotency keys keep', async () => {
     const { jobs, needs } = await rotated()
     await jobs

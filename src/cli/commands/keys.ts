@@ -197,7 +197,8 @@ function withKeys(command: Command, run: (session: KeySession) => Promise<void>)
 
 /** Null if it cannot be determined. If the jobs cannot be read, prints why. */
 async function usageOf({ project, jobs, file, out }: KeySession): Promise<KeyUsage | null> {
-  if (project.missingFile !== null) return project.keyFile === file ? { needs: new Map(), unsigned: 0, isPartial: false } : null
+  if (project.missingFile !== null)
+    return project.keyFile === file ? { needs: new Map(), unsigned: noNeeds, isPartial: false } : null
   try {
     return await keyUsage((await jobs.served({ looksOnly: true })).backend)
   } catch (thrown) {

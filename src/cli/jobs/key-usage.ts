@@ -4,14 +4,14 @@ import { readSchedule } from '../../envelope/schedule-seal.ts'
 import type { WholeBackend } from '../../queue/contract/contract.ts'
 import { finalStates, jobStates } from '../../queue/contract/job-state.ts'
 import type { StoredDefinition } from '../../queue/contract/schedule-store.ts'
-import type { JobRecord } from '../../queue/contract/store.ts'
+import type { JobLink, JobRecord } from '../../queue/contract/store.ts'
 
 /** What the keys of a queue are needed for. */
 export interface KeyUsage {
   /** By the id of the key. */
   readonly needs: ReadonlyMap<string, KeyNeeds>
-  /** Unfinished jobs without a signature. */
-  readonly unsigned: number
+  /** What has no signature, and is only accepted with `unsigned: 'accept'`. */
+  readonly unsigned: KeyNeeds
   /** Whether there was too much to read all of it, so that the counts are lower bounds. */
   readonly isPartial: boolean
 }
@@ -32,57 +32,67 @@ const mostLinked = 20_000
 
 export async function keyUsage(backend: WholeBackend): Promise<KeyUsage> {
   const needs = new Needs()
-  const jobs = await countJobs(backend, needs)
-  for (const { definition } of await backend.store.schedules.list()) needs.add('schedules', keysOfSchedule(definition))
+  const areAllJobs = await countJobs(backend, needs)
+  for (const { definition } of await backend.store.schedules.list()) {
+    if (definition !== null) needs.add('schedules', keysOfSchedule(definition))
+  }
   const areAllKept = await countKept(backend, needs)
-  return { needs: needs.byKey, unsigned: jobs.unsigned, isPartial: jobs.isPartial || !areAllKept }
+  return { needs: needs.byKey, unsigned: needs.unsigned, isPartial: !(areAllJobs && areAllKept) }
 }
 
 export const noNeeds: KeyNeeds = { jobs: 0, schedules: 0, results: 0 }
 
 class Needs {
   readonly byKey = new Map<string, KeyNeeds>()
+  unsigned = noNeeds
 
-  /** Counts one for each of these keys. */
-  add(what: keyof KeyNeeds, keys: readonly (string | undefined)[]): void {
+  /** Counts one for each of these keys; null stands for a missing signature. */
+  add(what: keyof KeyNeeds, keys: readonly (string | null)[]): void {
+    const more = (before: KeyNeeds) => ({ ...before, [what]: before[what] + 1 })
     for (const key of new Set(keys)) {
-      if (key === undefined) continue
-      const before = this.byKey.get(key) ?? noNeeds
-      this.byKey.set(key, { ...before, [what]: before[what] + 1 })
+      if (key === null) this.unsigned = more(this.unsigned)
+      else this.byKey.set(key, more(this.byKey.get(key) ?? noNeeds))
     }
   }
 }
 
-/** Counts the unfinished jobs, and the results of those that they have waited for. */
-async function countJobs({ store }: WholeBackend, needs: Needs): Promise<Pick<KeyUsage, 'unsigned' | 'isPartial'>> {
-  let [unsigned, looked, linked] = [0, 0, 0]
+/** Counts the unfinished jobs, and the results that they have waited for. False if there were too many. */
+async function countJobs({ store }: WholeBackend, needs: Needs): Promise<boolean> {
+  let [looked, linked] = [0, 0]
   for (const state of livingStates) {
     for (let before: string | undefined; looked < mostLooked; ) {
       const found = await store.list({ state, limit: page, ...(before !== undefined && { before }) })
       for (const job of found) {
-        if (job.signature === null) unsigned++
         needs.add('jobs', keysOfJob(job))
         if (job.root === null || ++linked > mostLinked) continue
-        for (const { seal } of await store.links(job.id)) needs.add('results', [signerOf(seal)])
+        for (const link of await store.links(job.id)) if (isHandedOn(link)) needs.add('results', [signerOf(link.seal)])
       }
       looked += found.length
       before = found.at(-1)?.id
       if (found.length < page) break
     }
   }
-  return { unsigned, isPartial: looked >= mostLooked || linked > mostLinked }
+  return looked < mostLooked && linked <= mostLinked
+}
+
+/** A success without a result need not be signed. */
+function isHandedOn({ seal, result }: JobLink): boolean {
+  return seal !== null || result !== null
 }
 
 /** A job that was changed since it was dispatched may be signed with another key than its payload is encrypted with. */
-function keysOfJob({ id, identity, signature, payload }: JobRecord): readonly (string | undefined)[] {
-  const isEncrypted = identityOf(id, identity)?.encrypted === true
-  return [signerOf(signature), isEncrypted ? parseEncrypted(payload)?.kid : undefined]
+function keysOfJob({ id, identity, signature, payload }: JobRecord): readonly (string | null)[] {
+  return [signerOf(signature), ...(identityOf(id, identity)?.encrypted ? encrypterOf(payload) : [])]
 }
 
-function keysOfSchedule(definition: StoredDefinition | null): readonly (string | undefined)[] {
-  if (definition === null) return []
-  const written = readSchedule(definition.text)
-  return [signerOf(definition.signature), written?.isEncrypted ? parseEncrypted(written.payload)?.kid : undefined]
+function keysOfSchedule({ text, signature }: StoredDefinition): readonly (string | null)[] {
+  const written = readSchedule(text)
+  return [signerOf(signature), ...(written?.isEncrypted ? encrypterOf(written.payload) : [])]
+}
+
+function encrypterOf(text: string): readonly string[] {
+  const encrypted = parseEncrypted(text)
+  return encrypted === undefined ? [] : [encrypted.kid]
 }
 
 /** Counts the results kept under idempotency keys. False if not all of them could be read. */
@@ -100,7 +110,6 @@ async function countKept({ coordination, transfer }: WholeBackend, needs: Needs)
 }
 
 /** The id of the key that a signature or a seal begins with. */
-function signerOf(signature: string | null): string | undefined {
-  const dot = signature?.indexOf('.') ?? -1
-  return signature === null || signature === undefined ? undefined : signature.slice(0, Math.max(dot, 0))
+function signerOf(signature: string | null): string | null {
+  return signature === null ? null : signature.slice(0, Math.max(signature.indexOf('.'), 0))
 }

@@ -41,7 +41,9 @@ export function keysJson(file: string, keys: readonly SigningKey[], usage: KeyUs
       }
       return { id, signs, queues: key.queues ?? null, jobs: key.jobs ?? null, ...needed }
     }),
-    unsignedJobs: usage?.unsigned ?? null,
+    unsignedJobs: usage?.unsigned.jobs ?? null,
+    unsignedSchedules: usage?.unsigned.schedules ?? null,
+    unsignedResults: usage?.unsigned.results ?? null,
     unknownKeys: strayKeys(keys, usage).map(([id, livingJobs]) => ({ id, livingJobs })),
   }
 }
@@ -72,10 +74,12 @@ export function needsText({ jobs, schedules, results }: KeyNeeds): readonly stri
 
 /** Jobs that will not run with these keys. */
 function strayLines(keys: readonly SigningKey[], usage: KeyUsage | null): readonly string[] {
-  const unsigned = usage?.unsigned ?? 0
+  const { jobs, schedules, results } = usage?.unsigned ?? noNeeds
   return [
     ...strayKeys(keys, usage).map(([id, count]) => `${plural(count, 'unfinished job')} signed with the unknown key ${id}`),
-    ...(unsigned === 0 ? [] : [`${plural(unsigned, 'unfinished job')} without a signature`]),
+    ...(jobs === 0 ? [] : [`${plural(jobs, 'unfinished job')} without a signature`]),
+    ...(schedules === 0 ? [] : [`${plural(schedules, 'stored schedule')} without a signature`]),
+    ...(results === 0 ? [] : [`${plural(results, 'result')} without a signature, for unfinished jobs or under idempotency keys`]),
   ]
 }
 
