@@ -1,6 +1,6 @@
 // How long a scheduler's look at very many schedules takes, on SQLite, on a clock that is moved by hand.
 import { openBackend } from '../../build/app/config/open-backend.js'
-import { settingsOf } from '../../build/app/config/options.js'
+import { settingsOf } from '../../build/app/config/settings.js'
 import { Sending } from '../../build/app/dispatching/sending.js'
 import { parseRecurrence, scheduleOf, storedName } from '../../build/definition/recurrence.js'
 import { sealSchedule } from '../../build/envelope/schedule-seal.js'
@@ -23,6 +23,7 @@ export async function measure({ place: folder, schedules, due, ticks, warmUp, st
   const scheduler = new Scheduler({
     definitions: () => definitions,
     schedules: opened.backend.store.schedules,
+    sweep: (request) => opened.backend.store.sweep(request),
     envelope: (definition, at, runAt, run) => sending.occurrence(definition, at, runAt, run),
     keys: opened.keys,
     clock,

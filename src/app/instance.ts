@@ -13,7 +13,7 @@ import type { Upkeep } from '../queue/contract/upkeep.ts'
 import { queueClock } from '../queue/time/queue-clock.ts'
 import { Telemetry } from '../telemetry/telemetry.ts'
 import type { WorkerState } from '../worker/health/worker-state.ts'
-import { prune } from '../worker/loop/maintenance.ts'
+import { prunable, prune } from '../worker/loop/maintenance.ts'
 import type { DaemonOptions, RunOptions, WorkOptions } from '../worker/options.ts'
 import type { RunReport } from '../worker/runs/report.ts'
 import { type StartPace, startPace } from '../worker/runs/start-rates.ts'
@@ -294,14 +294,15 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
 
   /**
    * Deletes ended jobs now: those whose retention has expired, or with `olderThan`, all that ended longer ago than that. Returns
-   * how many.
+   * how many. With `dryRun` it only counts them.
    */
   async prune(options: PruneOptions = {}): Promise<number> {
-    refuseUnknownOptions(options, ['olderThan'], 'prune')
-    const { olderThan } = options
+    refuseUnknownOptions(options, ['olderThan', 'dryRun'], 'prune')
+    const { olderThan, dryRun = false } = options
     const { backend, settings } = await this.dispatcher.opened()
     const retention = olderThan === undefined ? retentionOf(this.registry, settings.keep) : keptFor(olderThan)
-    return prune(backend, retention, queueClock(backend, settings.clock))
+    const clock = queueClock(backend, settings.clock)
+    return dryRun ? prunable(backend, retention, clock) : prune(backend, retention, clock)
   }
 
   /**

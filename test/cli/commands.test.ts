@@ -12,6 +12,15 @@ interface Sent {
 }
 
 describe('treadle send, run, list, show', () => {
+  it('a wait for a job that no worker runs says so, and ends at its time', async () => {
+    const project = new HostedProject(jobFiles)
+    const { code, err } = await project.call(['send', 'add', '{"a":1,"b":2}', '--wait', '1ms'])
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: expect.stringMatching(/^sent add .*\nnote: no worker is running.*\n.*WAIT_TIMEOUT/s),
+    })
+  })
+
   it('a job goes from the queue to its end, and everything about it can be seen', async () => {
     const project = new HostedProject(jobFiles)
     const sent = (await project.json(['send', 'add', '{"a":1,"b":2}', '--priority', 'high', '--key', 'k1'])) as Sent

@@ -7,6 +7,8 @@ import type { Retention } from '../../worker/loop/maintenance.ts'
 export interface PruneOptions {
   /** Delete all jobs that ended longer ago than this, regardless of `keep`. */
   readonly olderThan?: Duration
+  /** Only count them. Reads all ended jobs. */
+  readonly dryRun?: boolean
 }
 
 /** Keeps all jobs for this long, whatever their outcome. */

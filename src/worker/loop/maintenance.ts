@@ -2,7 +2,7 @@ import type { Clock, Timer } from '../../core/time/clock.ts'
 import type { Keep } from '../../definition/definition.ts'
 import type { QueueBackend } from '../../queue/contract/contract.ts'
 import { type FinalState, finalStates } from '../../queue/contract/job-state.ts'
-import type { JobStore } from '../../queue/contract/store.ts'
+import type { JobRecord, JobStore } from '../../queue/contract/store.ts'
 
 const rowsPerStep = 1_000
 const intervalMs = 60_000
@@ -32,6 +32,22 @@ export async function prune(
   }
   await sweep(store, 'keys', steps)
   return removed
+}
+
+/** How many ended jobs `prune` would delete now. Reads all ended jobs, page by page. */
+export async function prunable({ store }: QueueBackend, retention: Retention, clock: Clock): Promise<number> {
+  let count = 0
+  for (const state of store === undefined ? [] : finalStates) {
+    const keptMs = (job: string) => retention.byJob.get(job)?.[state] ?? retention.all[state]
+    let page: readonly JobRecord[] = []
+    do {
+      const before = page.at(-1)?.id
+      page = (await store?.list({ state, limit: rowsPerStep, ...(before !== undefined && { before }) })) ?? []
+      const now = clock.now()
+      count += page.filter(({ job, finishedAt }) => finishedAt !== null && finishedAt < now - keptMs(job)).length
+    } while (page.length === rowsPerStep)
+  }
+  return count
 }
 
 /** How many steps to make for each kind of row, unless the signal aborts before. */

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { type Command, Option } from 'commander'
+import type { WhyRule } from '../../../app/handles/why.ts'
 import type { Treadle } from '../../../app/treadle.ts'
 import { messageOf } from '../../../core/errors.ts'
 import type { DispatchOptions } from '../../../definition/dispatching/dispatch.ts'
@@ -11,6 +12,8 @@ import { examples } from '../../examples.ts'
 import { UsageError } from '../../failure.ts'
 import { refuseUnknownJobs } from '../../jobs/known-jobs.ts'
 import { parseJsonText } from '../../json-text.ts'
+import type { Output } from '../../output/output.ts'
+import { visibleLine } from '../../output/text.ts'
 import { type GlobalOptions, withJobs } from '../../session.ts'
 import { duration, instant, key, priority, queue, tags, uniqueTime, wholeNumber } from '../../values.ts'
 
@@ -74,12 +77,25 @@ export function addSend(program: Command): void {
         const run = await jobs.dispatch(job, given, { ...dispatchOptions(options), ...(backend !== undefined && { backend }) })
         const told = sentText(run, options.onConflict ?? conflictOf(jobs, job))
         if (options.wait === undefined) return out.answer({ id: run.id, job: run.job, created: run.created }, () => told)
-        if (!out.json) out.note(told)
+        if (!out.json) {
+          out.note(told)
+          await noteObstacles(run.id, jobs, out)
+        }
         const result = await run.result(options.wait === true ? {} : { timeout: options.wait })
         out.answer({ id: run.id, job: run.job, created: run.created, result }, () => JSON.stringify(result ?? null, null, 2))
       })
     })
 }
+
+/** Otherwise the wait would be silent, and without a timeout endless. */
+async function noteObstacles(id: string, jobs: Treadle, out: Output): Promise<void> {
+  const why = await jobs.why(id).catch(() => null) // A broker cannot tell.
+  const obstacles = why?.reasons.filter(({ rule }) => lasting.includes(rule)) ?? []
+  for (const { message } of obstacles) out.note(`note: ${visibleLine(message)}`)
+}
+
+/** What does not pass by itself. */
+const lasting: readonly WhyRule[] = ['no-worker', 'no-handler', 'paused']
 
 /** Returns the given payload, or `noPayload`. */
 export function readPayload(argument: string | undefined, file: string | undefined): unknown {
