@@ -54,6 +54,15 @@ const spoilings = [
 ] as const
 
 describe.each(['sqlite', 'postgres', 'mariadb'] as const)('a row of %s that somebody has spoilt', (engine) => {
+  test('without the token of its lease can be ended by nobody, which is no error of the server', async () => {
+    const { ask, client, spoil, backend } = await ground(engine)
+    const { id } = await client.jobs.create({ job: 'a' })
+    const [lease] = await client.leases.take({ jobs: ['a'] })
+    await spoil(`UPDATE {jobs} SET token = NULL WHERE id = '${id}'`)
+    expect(await backend.store.leases({ ids: [id] })).toEqual([])
+    expect((await ask('POST', `/jobs/${id}/settle`, { json: { token: lease?.token, outcome: 'done' } })).status).toBe(409)
+  })
+
   test('is shown as such, beside the others', async () => {
     const { ask, client, spoil } = await ground(engine)
     const { id: sound } = await client.jobs.create({ job: 'a' })

@@ -114,7 +114,9 @@ export class Looking {
   *#leases(which: string, values: readonly string[]): Steps<readonly HeldLease[]> {
     if (values.length === 0) return []
     const { database, lanes } = this.#parts
-    const rows = yield* wait(database.all<HeldRow>(`SELECT ${heldColumns.join(', ')} FROM ${which}`, [values]))
+    const found = yield* wait(database.all<HeldRow>(`SELECT ${heldColumns.join(', ')} FROM ${which}`, [values]))
+    // Nobody holds a lease whose token somebody else has removed from the row. Such a job is rescued when its lease ends.
+    const rows = found.filter(({ token }) => typeof token === 'string')
     yield* lanes.numbered(
       database,
       rows.map(({ lane }) => lane),
