@@ -19,16 +19,20 @@ test('the benchmarks import only what the build exports', async () => {
   expect(missing).toEqual([])
 })
 
-test.each(
-  ['none', 'all'].flatMap((due) => [false, true].map((stored) => ({ due, stored }))),
-)('the benchmark of a tick measures schedules with $due due, stored: $stored', async (kind) => {
-  const place = mkdtempSync(join(tmpdir(), 'treadle-ticks-'))
-  onTestFinished(() => rmSync(place, { recursive: true, force: true }))
-  const { measure } = (await import(pathToFileURL(join(bench, 'measure/ticks.mjs')).href)) as {
-    readonly measure: (of: object) => Promise<{ readonly p50: number }>
-  }
-  expect(await measure({ place, schedules: 3, ticks: 1, warmUp: 1, ...kind })).toEqual({ p50: expect.any(Number), p99: expect.any(Number) })
-})
+test.each(['none', 'all'].flatMap((due) => [false, true].map((stored) => ({ due, stored }))))(
+  'the benchmark of a tick measures schedules with $due due, stored: $stored',
+  async (kind) => {
+    const place = mkdtempSync(join(tmpdir(), 'treadle-ticks-'))
+    onTestFinished(() => rmSync(place, { recursive: true, force: true }))
+    const { measure } = (await import(pathToFileURL(join(bench, 'measure/ticks.mjs')).href)) as {
+      readonly measure: (of: object) => Promise<{ readonly p50: number }>
+    }
+    expect(await measure({ place, schedules: 3, ticks: 1, warmUp: 1, ...kind })).toEqual({
+      p50: expect.any(Number),
+      p99: expect.any(Number),
+    })
+  },
+)
 
 function importsOfBuild(importer: string) {
   const found = readFileSync(importer, 'utf8').matchAll(/import \{([^}]*)\} from '(\.[^']*\/build\/[^']*)'/g)
