@@ -412,4 +412,30 @@ export const regressions: Readonly<Record<string, Program>> = {
       { op: 'lease' },
     ],
   },
+  'groups that arrive in one call wait in the order in which its changes make their jobs ready': {
+    operations: [
+      { op: 'send', jobs: [{ id: 1 }, { id: 2 }] },
+      {
+        op: 'amend',
+        jobs: [
+          { id: 2, delay: -1_000 },
+          { id: 1, as: { group: 0 } },
+          { id: 2, as: { group: 1, delay: -1_000 } },
+        ],
+      },
+      { op: 'lease' },
+    ],
+  },
+  'older jobs get lower numbers': {
+    operations: [
+      { op: 'send', jobs: [{}, { id: 1 }] },
+      { op: 'assign', ids: [1, 0] },
+    ],
+  },
+  'no events are read': {
+    operations: [
+      { op: 'recordEvents', chunks: [{}] },
+      { op: 'readEvents', limit: 0 },
+    ],
+  },
 }

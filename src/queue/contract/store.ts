@@ -61,7 +61,7 @@ export interface JobStore {
 export interface JobNumbers {
   /** Reserves `count` consecutive numbers for envelopes that are yet to be sent, and returns the first. */
   reserve(count: number): Promise<number>
-  /** The numbers of these jobs, assigning one to each job that has none. Null if the job does not exist. */
+  /** The numbers of these jobs. Those without one get one, the oldest of them first. Null if the job does not exist. */
   assign(ids: readonly string[]): Promise<readonly (number | null)[]>
   /** The ids of the jobs with these numbers; null if there is none. */
   find(numbers: readonly number[]): Promise<readonly (string | null)[]>

@@ -93,6 +93,14 @@ export interface AmendSpec {
   readonly inAnyState?: boolean
   readonly unblocks?: boolean
   readonly keepsTime?: boolean
+  /** Only moves the job to this time, in milliseconds from now. */
+  readonly delay?: number
+}
+
+/** Events of one chunk, and how many were dropped before them. */
+export interface EventSpec {
+  readonly events?: number
+  readonly dropped?: number
 }
 
 export interface OccurrenceRef {
@@ -219,6 +227,8 @@ export type Operation =
   | { readonly op: 'unlock'; readonly name?: number; readonly owner?: number }
   | { readonly op: 'announce'; readonly owner?: number; readonly ms?: number; readonly running?: number }
   | { readonly op: 'leave'; readonly owner?: number }
+  | { readonly op: 'recordEvents'; readonly chunks?: readonly EventSpec[] }
+  | { readonly op: 'readEvents'; readonly after?: number; readonly limit?: number }
   | { readonly op: 'register'; readonly entries?: readonly ScheduleSpec[] }
   | { readonly op: 'enqueue'; readonly occurrences?: readonly OccurrenceSpec[] }
   | { readonly op: 'findOccurrences' | 'markSeen'; readonly keys?: readonly OccurrenceRef[] }

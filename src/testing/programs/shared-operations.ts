@@ -1,9 +1,21 @@
 import type { Performers } from './program.ts'
 import { idOf, nameOf, numberOfId, ownerOf, queueOf, type Stage } from './stage.ts'
 
-type Names = 'reserve' | 'assign' | 'find' | 'claimOnce' | 'sweepKeys' | 'lock' | 'unlock' | 'announce' | 'leave' | 'workers'
+type Names =
+  | 'reserve'
+  | 'assign'
+  | 'find'
+  | 'claimOnce'
+  | 'sweepKeys'
+  | 'lock'
+  | 'unlock'
+  | 'announce'
+  | 'leave'
+  | 'workers'
+  | 'recordEvents'
+  | 'readEvents'
 
-/** State that programs share: numbers, idempotency keys, locks and live workers. */
+/** State that programs share: numbers, idempotency keys, locks, live workers and recent events. */
 export const sharedOperations: Performers<Names, Stage> = {
   reserve: async (stage, { count = 4 }) => {
     stage.noteReserved(await stage.numbering.reserve(count), count)
@@ -12,7 +24,11 @@ export const sharedOperations: Performers<Names, Stage> = {
   assign: async (stage, { ids = [] }) => {
     const numbers = await stage.numbering.assign(ids.map(idOf))
     for (const [index, number] of numbers.entries()) if (number !== null) stage.noteAssigned(number, ids[index] as number)
-    return numbers.map((number) => stage.nameOfNumber(number))
+    const given = [...new Set(numbers)].flatMap((number) => number ?? []).sort((a, b) => a - b)
+    return {
+      numbers: numbers.map((number) => stage.nameOfNumber(number)),
+      inOrder: given.map((each) => stage.nameOfNumber(each)),
+    }
   },
   find: async (stage, { numbers = [] }) => {
     const known = numbers.flatMap((index) => stage.numberAt(index) ?? [])
@@ -33,4 +49,7 @@ export const sharedOperations: Performers<Names, Stage> = {
   },
   leave: ({ backend }, { owner }) => backend.store.workers.leave(ownerOf(owner)),
   workers: ({ backend }) => backend.store.workers.list(),
+  recordEvents: async ({ backend }, { chunks = [] }) =>
+    backend.store.events?.append(chunks.map(({ events = 1, dropped = 0 }) => ({ events, dropped, text: `${events} events` }))),
+  readEvents: ({ backend }, { after = 0, limit = 100 }) => backend.store.events?.read(after, limit) ?? Promise.resolve(undefined),
 }

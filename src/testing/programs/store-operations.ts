@@ -1,6 +1,7 @@
 import type { Envelope, Seal } from '../../envelope/envelope.ts'
 import { sealOf } from '../../envelope/envelope.ts'
 import { cancelOutcome, treeCounts } from '../../queue/contract/queue-counts.ts'
+import type { JobChange } from '../../queue/contract/store.ts'
 import { heldLease, jobLink, jobRecord } from './answers.ts'
 import { envelopeOf } from './envelopes.ts'
 import { claimRules } from './job-operations.ts'
@@ -56,8 +57,12 @@ export const storeOperations: Performers<Names, Stage> = {
   reschedule: async ({ backend, clock }, { id, delay = 0 }) =>
     (await backend.store.amend([{ id: idOf(id), runAt: clock.now() + delay }]))[0],
   amend: async (stage, { jobs = [] }) => {
-    const amendments = []
-    for (const { id, as, expected, inAnyState, keepsTime, unblocks } of jobs) {
+    const amendments: JobChange[] = []
+    for (const { id, as, expected, inAnyState, keepsTime, unblocks, delay } of jobs) {
+      if (delay !== undefined) {
+        amendments.push({ id: idOf(id), runAt: stage.clock.now() + delay })
+        continue
+      }
       const envelope = envelopeOf(stage, { ...as, id: id ?? 0 })
       const seal = expected === undefined ? null : await expectedSeal(stage, envelope, expected)
       const options = {

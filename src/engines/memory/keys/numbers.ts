@@ -26,12 +26,7 @@ export class MemoryNumbers implements Immediate<JobNumbers> {
   }
 
   assign(ids: readonly string[]): readonly (number | null)[] {
-    return ids.map((id) => {
-      const job = this.#jobs.get(id)
-      if (job === undefined) return null
-      if (job.envelope.number === null) this.#jobs.giveNumber(job, this.#next++)
-      return job.envelope.number
-    })
+    return this.#jobs.numbersOf(ids, () => this.#next++)
   }
 
   find(numbers: readonly number[]): readonly (string | null)[] {

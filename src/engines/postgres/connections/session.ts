@@ -1,3 +1,4 @@
+import { randomToken } from '../../../core/id.ts'
 import type { Dialect } from '../../sql/dialect.ts'
 import type { TableName } from '../../sql/rows/tables.ts'
 import type { SqlRow, SqlSession, SqlValue } from '../../sql/session.ts'
@@ -73,7 +74,13 @@ export class PostgresSession implements SqlSession {
     const name = preparing.nameOf(text)
     try {
       const limits = longestMs === null ? {} : { query_timeout: longestMs }
-      return await this.#client.query({ text, ...(name && { name }), values: [...values], types: plainNumbers, ...limits })
+      return await this.#client.query({
+        text,
+        ...(name && { name }),
+        values: acceptable(sql, values),
+        types: plainNumbers,
+        ...limits,
+      })
     } catch (thrown) {
       if (isMisprepared(thrown)) preparing.giveUp()
       const reason = reasonOf(this.#client, thrown)
@@ -81,6 +88,31 @@ export class PostgresSession implements SqlSession {
     }
   }
 }
+
+/**
+ * PostgreSQL refuses texts with U+0000, so no row has such a text. To look for one is to look for something that is not there,
+ * as on other engines, and no error. To write one is an error.
+ */
+function acceptable(sql: string, values: readonly SqlValue[]): SqlValue[] {
+  return sql.startsWith('SELECT') || sql.startsWith('DELETE') ? values.map(findable) : [...values]
+}
+
+function findable(value: SqlValue): SqlValue {
+  if (typeof value === 'string') return findableText(value)
+  if (value === null || typeof value === 'number' || !value.some(hasNul)) return value
+  return value.map((each) => (typeof each === 'string' ? findableText(each) : each))
+}
+
+function findableText(text: string): string {
+  return hasNul(text) ? text.replaceAll('\0', nowhere) : text
+}
+
+function hasNul(value: unknown): value is string {
+  return typeof value === 'string' && value.includes('\0')
+}
+
+/** No text in a database contains it. */
+const nowhere = randomToken()
 
 const int8 = 20
 const int2 = 21

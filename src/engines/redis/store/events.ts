@@ -99,6 +99,7 @@ export class RedisEvents implements EventStore {
 
   async read(after: number, limit: number): Promise<readonly StoredEventChunk[]> {
     await this.#parts.ready()
+    if (limit < 1) return []
     const asked = ['XRANGE', 'ev', `${after + 1}-0`, '+', 'COUNT', limit] as const
     const [entries] = (await this.#parts.server.all([asked])) as [[id: string, fields: string[]][]]
     return entries.map(([id, [, first = '', , text = '']]) => ({

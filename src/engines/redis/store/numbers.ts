@@ -35,19 +35,17 @@ export class RedisNumbers implements JobNumbers {
 
   async assign(ids: readonly string[]): Promise<readonly (number | null)[]> {
     if (ids.length === 0) return []
-    let next = await this.reserve(ids.length)
-    const first = next
-    return this.#parts.units.run((queue) => {
-      queue.want(ids)
-      next = first
-      const numbers = ids.map((id) => {
-        const job = queue.job(id)
-        if (job === undefined) return null
-        if (job.envelope.number === null) queue.rules.jobs.giveNumber(job, next++)
-        return job.envelope.number
+    for (let first = 0, reserved = 0; ; first = await this.reserve(reserved)) {
+      const given = await this.#parts.units.run<readonly (number | null)[] | number>((queue) => {
+        queue.want(ids)
+        const needed = new Set(ids.filter((id) => queue.job(id)?.envelope.number === null)).size
+        if (needed > reserved) return { answer: needed }
+        let next = first
+        return { answer: queue.rules.jobs.numbersOf(ids, () => next++) }
       })
-      return { answer: numbers }
-    })
+      if (typeof given !== 'number') return given
+      reserved = given
+    }
   }
 
   async find(numbers: readonly number[]): Promise<readonly (string | null)[]> {

@@ -265,6 +265,7 @@ function statusOf(head: Head, id: string) {
     amongOthers: (head.flags & flag.amongOthers) !== 0,
     startedAt: head.startedAt,
     finishedAt: head.finishedAt,
+    arrival: 0,
     removed: false,
     slot: -1,
   }

@@ -41,23 +41,25 @@ function keptMs(expiresAt: number, now: number): number {
 function* jobWrites(queue: LoadedQueue, stamp: string): Iterable<Op> {
   const [counts, busy]: [Counts, Counts] = [new Map(), new Map()]
   const count = (job: StoredJob, change: 1 | -1) => countJob(job, change, counts, busy)
-  for (const [id, loaded] of queue.loaded) {
+  const ready: StoredJob[] = []
+  function* write(id: string, job: StoredJob | undefined): Iterable<Op> {
+    const loaded = queue.loaded.get(id)
+    const before = loaded && asLoaded(loaded)
+    if (loaded !== undefined && before !== undefined && (job === undefined || hasMoved(loaded, job))) {
+      count(before, -1)
+      if (job === undefined) yield* removal(loaded, before)
+      else yield* change(loaded, before, job, stamp)
+    } else if (loaded === undefined && job !== undefined) yield* insertion(job, stamp)
+    else return
+    if (job !== undefined) count(job, 1)
+  }
+  for (const id of new Set([...queue.loaded.keys(), ...queue.byId.keys()])) {
     const job = queue.byId.get(id)
-    const before = asLoaded(loaded)
-    if (job === undefined) {
-      count(before, -1)
-      yield* removal(loaded, before)
-    } else if (hasMoved(loaded, job)) {
-      count(before, -1)
-      count(job, 1)
-      yield* change(loaded, before, job, stamp)
-    }
+    if (job?.state === 'ready') ready.push(job)
+    else yield* write(id, job)
   }
-  for (const [id, job] of queue.byId) {
-    if (queue.loaded.has(id)) continue
-    count(job, 1)
-    yield* insertion(job, stamp)
-  }
+  // Groups wait in the order in which the rules have made their jobs ready.
+  for (const job of ready.sort((a, b) => a.arrival - b.arrival)) yield* write(job.envelope.id, job)
   for (const { id, root, state } of queue.forgotten) yield ['T', root, id, state ?? '']
   for (const [name, change] of counts) if (change !== 0) yield ['C', ...parted(name, '\0'), change]
   for (const [name, change] of busy) if (change !== 0) yield ['B', ...parted(name, '\n'), change]

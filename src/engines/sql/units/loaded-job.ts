@@ -37,6 +37,7 @@ export class LoadedJob implements StoredJob {
   reason: string | null
   startedAt: number | null
   finishedAt: number | null
+  arrival = 0
   removed = false
   slot = -1
   readonly #rows: LoadedRows

@@ -192,7 +192,7 @@ function changedJob(queue: LoadedQueue, { lanes }: WritesParts, job: LoadedJob, 
 }
 
 function* writeConsequences(
-  { rows: { session }, loaded, occurrences }: LoadedQueue,
+  { rows: { session }, byId, loaded, occurrences }: LoadedQueue,
   { counts, groups, lanes }: WritesParts,
   changed: readonly ChangedJob[],
   inserted: readonly SentRow[],
@@ -206,10 +206,11 @@ function* writeConsequences(
   const isMoved = ({ before, after }: ChangedJob) =>
     after.state !== before.state || after.lane !== before.lane || after.grp !== before.grp
   const isReady = ({ state }: Pick<JobRow, 'state'>) => state === stateNumber.ready
+  const arrivalOf = ({ id }: Pick<JobRow, 'id'>) => byId.get(id)?.arrival ?? 0
   const arrived = [
     ...inserted.filter(isReady),
     ...changed.filter((each) => isMoved(each) && !each.isRemoved && isReady(each.after)).map(({ after }) => after),
-  ]
+  ].sort((a, b) => arrivalOf(a) - arrivalOf(b))
   const left = changed.filter((each) => isReady(each.before) && (isMoved(each) || each.isRemoved)).map(({ before }) => before)
   const isGrouped = ({ lane }: Pick<JobRow, 'lane'>) => lanes.get(lane).grouped === 1
   const removed = changed.filter(({ isRemoved }) => isRemoved).map(({ before }) => before)

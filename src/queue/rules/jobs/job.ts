@@ -38,6 +38,8 @@ export interface StoredJob extends Slotted {
   errors: readonly AttemptError[]
   startedAt: number | null
   finishedAt: number | null
+  /** Counts up with each job that becomes ready: of those that became ready together, which did so first. */
+  arrival: number
   /** Deleted, but still in the lists of jobs until those are compacted. */
   removed: boolean
 }
@@ -71,6 +73,7 @@ export function newJob(
     errors: [],
     startedAt: null,
     finishedAt: null,
+    arrival: 0,
     removed: false,
     slot: -1,
     result: null,

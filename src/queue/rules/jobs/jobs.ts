@@ -76,7 +76,16 @@ export class Jobs {
   }
 
   /** Only for a job that has no number yet. */
-  giveNumber(job: StoredJob, number: number): void {
+  /** The numbers of these jobs. Those without one get the next numbers, the oldest of them first. */
+  numbersOf(ids: readonly string[], next: () => number): readonly (number | null)[] {
+    for (const id of ids.toSorted()) {
+      const job = this.get(id)
+      if (job !== undefined && job.envelope.number === null) this.#giveNumber(job, next())
+    }
+    return ids.map((id) => this.get(id)?.envelope.number ?? null)
+  }
+
+  #giveNumber(job: StoredJob, number: number): void {
     job.envelope = { ...job.envelope, number }
     this.#byNumber.set(number, job)
   }

@@ -49,6 +49,7 @@ export class Lanes {
   readonly groups: Groups
   readonly byQueue = new LanesByQueue<Lane>()
   readonly #byJob = new Map<string, LanesOfJob>()
+  #arrivals = 0
   #ageingMs = 0
   #precedes: (a: Ranked, b: Ranked) => boolean = byPriority
   #onHead: ((lane: Lane) => void) | null = null
@@ -60,6 +61,7 @@ export class Lanes {
 
   add(job: StoredJob): void {
     const { envelope } = job
+    job.arrival = ++this.#arrivals
     const lanes = this.#byJob.get(envelope.job) ?? this.#newLanes(envelope.job)
     this.#byJob.set(envelope.job, lanes)
     const key = laneKey(job)
@@ -78,6 +80,7 @@ export class Lanes {
   /** Changes a job that stays ready. If it stays in its lane and group, these keep their places. */
   replace(job: StoredJob, change: () => void): void {
     const lane = this.#laneOf(job) as Lane
+    const { arrival } = job
     const { group } = job.envelope
     if (lane.groups === null) lane.jobs.remove(job)
     else lane.groups.takeOut(job)
@@ -85,6 +88,7 @@ export class Lanes {
     this.#place(lane)
     change()
     this.add(job)
+    if (this.#laneOf(job) === lane && job.envelope.group === group) job.arrival = arrival
     if (lane.groups !== null) lane.groups.dropWhenEmpty(group as string)
     this.#place(lane)
     this.#dropWhenEmpty(lane)

@@ -69,6 +69,11 @@ export const numbers: Group = {
       assert.deepEqual(await numbers.find(given as number[]), [plain, null, numbered, null, plain])
       assert.ok((await numbers.reserve(1)) > (given[0] as number))
     },
+    'older jobs get lower numbers, in whatever order they are asked for': async (bench) => {
+      const ids = await bench.send(...times(3, () => ({})))
+      const given = (await bench.numbers.assign([...ids, 'nothing'].reverse())) as number[]
+      assert.deepEqual(given, [null, ...given.slice(1).toSorted((a, b) => b - a)])
+    },
     'simultaneous assignments of numbers to the same jobs agree': async (bench) => {
       const ids = await bench.send(...times(50, () => ({})))
       const answers = await Promise.all(times(5, (index) => bench.numbers.assign(index % 2 === 0 ? ids : [...ids].reverse())))

@@ -31,6 +31,7 @@ export const events: Group = {
       await bench.events.append([chunk('a', 2), chunk('b', 1, 7)])
       await bench.events.append([chunk('', 0, 3)])
       await bench.events.append([chunk('c', 1)])
+      assert.deepEqual(await bench.events.read(last, 0), [])
       assert.deepEqual(await bench.events.read(last, 10), [
         { first: last + 1, last: last + 2, text: 'a' },
         { first: last + 10, last: last + 10, text: 'b' },

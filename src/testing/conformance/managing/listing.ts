@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { JobState } from '../../../queue/contract/job-state.ts'
 import { jobStates } from '../../../queue/contract/job-state.ts'
-import type { JobCount, JobFilter } from '../../../queue/contract/store.ts'
+import { type JobCount, type JobFilter, noCancellation } from '../../../queue/contract/store.ts'
 import type { Bench } from '../bench.ts'
 import { times, unlimited } from '../bench.ts'
 import { oddName } from '../claiming/sending.ts'
@@ -11,10 +11,41 @@ async function listedIds(bench: Bench, filter: Omit<JobFilter, 'limit'> & { limi
   return (await bench.store.list({ limit: 1_000, ...filter })).map(({ id }) => id)
 }
 
+/** No engine can store it: it contains U+0000, or half of a surrogate pair. */
+const unstorable = ['\0', 'a\0b', '\ud83d'] as const
+
 export const listing: Group = {
   title: 'lists and counts',
   needs: ['store'],
   tests: {
+    'names that no engine can store are not found, and cause no error': async (bench) => {
+      const { store } = bench
+      const id = await bench.sendOne({ tags: ['a'] })
+      for (const name of unstorable) {
+        for (const filter of [{ job: name }, { queue: name }, { group: name }, { tag: name }, { root: name }])
+          assert.deepEqual(await listedIds(bench, filter), [], JSON.stringify(filter))
+        assert.equal(await store.get(name), null)
+        assert.deepEqual(await store.cancel(name, { tree: true }), noCancellation)
+        assert.deepEqual(await store.retry([name, id]), ['missing', 'active'])
+        assert.deepEqual(await store.leases({ owners: [name] }), [])
+        assert.deepEqual(await store.links(name), [])
+        assert.deepEqual(
+          (await store.counts({ root: name })).filter(({ counts }) => counts.ready > 0),
+          [],
+        )
+        await store.setPaused({ queue: name }, false)
+        await store.workers.leave(name)
+        assert.deepEqual(await bench.backend.reap(1, [name]), { returned: 0, poisoned: 0 })
+        const { schedules } = store
+        assert.deepEqual(await schedules.list({ names: [name] }), [])
+        assert.deepEqual(await schedules.list({ prefix: name }), [])
+        assert.deepEqual(await schedules.standings([name]), [])
+        assert.equal(await schedules.change(name, 'pause'), false)
+        assert.deepEqual(await schedules.occurrences({ keys: [{ schedule: name, at: 0 }] }), [null])
+        assert.deepEqual(await schedules.neighbours({ schedule: name, at: 0 }), { unended: null, seen: false })
+      }
+      assert.deepEqual(await bench.claimedIds(), [id])
+    },
     'jobs are listed newest first': async (bench) => {
       const [a, b] = await bench.send({ priority: 1 }, { priority: 9 })
       await bench.clock.advance(5)
