@@ -1,5 +1,5 @@
-import { randomToken } from '../../../core/id.ts'
 import type { Dialect } from '../../sql/dialect.ts'
+import { findable } from '../../sql/findable.ts'
 import type { TableName } from '../../sql/rows/tables.ts'
 import type { SqlRow, SqlSession, SqlValue } from '../../sql/session.ts'
 import { postgresDialect } from '../dialect.ts'
@@ -77,7 +77,7 @@ export class PostgresSession implements SqlSession {
       return await this.#client.query({
         text,
         ...(name && { name }),
-        values: acceptable(sql, values),
+        values: [...findable(sql, values)],
         types: plainNumbers,
         ...limits,
       })
@@ -88,31 +88,6 @@ export class PostgresSession implements SqlSession {
     }
   }
 }
-
-/**
- * PostgreSQL refuses texts with U+0000, so no row has such a text. To look for one is to look for something that is not there,
- * as on other engines, and no error. To write one is an error.
- */
-function acceptable(sql: string, values: readonly SqlValue[]): SqlValue[] {
-  return sql.startsWith('SELECT') || sql.startsWith('DELETE') ? values.map(findable) : [...values]
-}
-
-function findable(value: SqlValue): SqlValue {
-  if (typeof value === 'string') return findableText(value)
-  if (value === null || typeof value === 'number' || !value.some(hasNul)) return value
-  return value.map((each) => (typeof each === 'string' ? findableText(each) : each))
-}
-
-function findableText(text: string): string {
-  return hasNul(text) ? text.replaceAll('\0', nowhere) : text
-}
-
-function hasNul(value: unknown): value is string {
-  return typeof value === 'string' && value.includes('\0')
-}
-
-/** No text in a database contains it. */
-const nowhere = randomToken()
 
 const int8 = 20
 const int2 = 21

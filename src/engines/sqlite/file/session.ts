@@ -1,4 +1,5 @@
 import type { Dialect } from '../../sql/dialect.ts'
+import { findable } from '../../sql/findable.ts'
 import type { TableName } from '../../sql/rows/tables.ts'
 import type { SqlRow, SqlSession, SqlValue } from '../../sql/session.ts'
 import { sqliteDialect } from '../dialect.ts'
@@ -42,12 +43,12 @@ export class SqliteSession implements SqlSession {
       query = new Query((statement) => this.#connection.prepare(statement), text)
       this.#queries.set(text, query)
     }
-    return query.all(bound(values)) as Row[]
+    return query.all(bound(findable(sql, values))) as Row[]
   }
 
   run(sql: string, values: readonly SqlValue[] = []): number {
     this.#writes++
-    return Number(this.#prepared(this.#textFor(sql, values)).run(...bound(values)).changes)
+    return Number(this.#prepared(this.#textFor(sql, values)).run(...bound(findable(sql, values))).changes)
   }
 
   insert(table: TableName, columns: readonly string[], rows: readonly SqlRow[]): void {
