@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { Bench } from '../../../src/testing/conformance/bench.ts'
 import { ManualClock } from '../../../src/testing/manual-clock.ts'
-import { openFresh, redisUrl } from '../redis-ground.ts'
+import { freshPrefix, openFresh, rawClient, readFields, redisUrl } from '../redis-ground.ts'
 
 /** More than one command of a script takes. */
 const many = 9_000
@@ -23,5 +23,25 @@ describe.skipIf(redisUrl() === null)('a list that is longer than what a script w
     expect(new Set(await backend.settle(ends))).toEqual(new Set(['applied']))
     const [counted] = await bench.store.counts()
     expect(counted?.counts).toMatchObject({ ready: 0, running: 0, succeeded: many / 2 })
+  })
+
+  test('is read from its newest jobs on, and no further than the caller asks', async () => {
+    const clock = new ManualClock()
+    const prefix = freshPrefix()
+    await using backend = await openFresh({ clock, prefix })
+    await using client = await rawClient()
+    const bench = new Bench(backend, clock)
+    const envelopes = Array.from({ length: 1_000 }, () => bench.envelope())
+    await backend.send(envelopes)
+    const ids: string[] = []
+    const list = (limit: number) => async () => {
+      const found = await backend.store.list({ limit })
+      ids.push(...found.map(({ id }) => id))
+    }
+    expect(await readFields(client, `{${prefix}}:`, list(1))).toBeLessThan(100)
+    expect(ids).toEqual([envelopes.at(-1)?.id])
+    ids.length = 0
+    await list(1_000)()
+    expect(ids).toEqual(envelopes.map(({ id }) => id).toReversed())
   })
 })

@@ -14,6 +14,8 @@ import type { Units } from '../units/units.ts'
 
 /** Maximum number of ids per read. */
 const page = 500
+/** The first page of a list; each one after it is this many times as long, up to the longest, because little seems to match. */
+const [firstPage, growth] = [20, 5]
 
 /** Whether a lane of a key has jobs that must run alone. The third line of its name says so: see `readLane`. */
 const aloneScript = script(`
@@ -55,14 +57,16 @@ export class Looking {
     const found: string[] = []
     const sets = await this.#smallest(filter)
     let before = filter.before
+    let size = Math.min(page, Math.max(firstPage, filter.limit))
     while (found.length < filter.limit) {
-      const ids = await this.#newest(sets, before)
+      const ids = await this.#newest(sets, before, size)
       const heads = await this.#heads(ids)
       const meant = ids.filter((id) => matches(heads.get(id), filter))
       const linked = filter.isLinked === undefined ? meant : await this.#linked(meant)
       found.push(...(filter.tag === undefined ? linked : await this.#tagged(linked, filter.tag)))
       before = ids.at(-1)
-      if (ids.length < page) break
+      if (ids.length < size) break
+      size = Math.min(page, growth * size)
     }
     return this.records(found.slice(0, Math.max(0, filter.limit)))
   }
@@ -163,10 +167,10 @@ export class Looking {
   }
 
   /** The newest jobs of these sets that come before this one. */
-  async #newest(sets: readonly string[], before: string | undefined): Promise<readonly string[]> {
+  async #newest(sets: readonly string[], before: string | undefined, size: number): Promise<readonly string[]> {
     const from = before === undefined ? '+' : `(${before}`
-    const parts = await this.#server.all(sets.map((key) => ['ZRANGE', key, from, '-', 'BYLEX', 'REV', 'LIMIT', 0, page] as const))
-    return [...new Set((parts as string[][]).flat())].sort(newestFirst).slice(0, page)
+    const parts = await this.#server.all(sets.map((key) => ['ZRANGE', key, from, '-', 'BYLEX', 'REV', 'LIMIT', 0, size] as const))
+    return [...new Set((parts as string[][]).flat())].sort(newestFirst).slice(0, size)
   }
 }
 
