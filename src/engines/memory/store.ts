@@ -27,6 +27,7 @@ import type {
   SweepReport,
   SweepRequest,
 } from '../../queue/contract/store.ts'
+import { refuseWrongLimit } from '../../queue/model/list-limit.ts'
 import type { Rules } from '../../queue/rules/assembly.ts'
 import { heldLeaseOf, recordOf, type StoredJob } from '../../queue/rules/jobs/job.ts'
 import type { Jobs } from '../../queue/rules/jobs/jobs.ts'
@@ -77,6 +78,7 @@ export class MemoryStore implements Immediate<JobStore> {
   list(filter: JobFilter): readonly JobRecord[] {
     const { jobs } = this.#parts
     const found: JobRecord[] = []
+    refuseWrongLimit(filter, 'list()')
     if (filter.limit <= 0) return found
     for (const job of candidates(filter, jobs)) {
       if (!matches(job, filter)) continue
@@ -111,6 +113,7 @@ export class MemoryStore implements Immediate<JobStore> {
   }
 
   remove(filter: RemoveFilter): number {
+    refuseWrongLimit(filter, 'remove()')
     const { jobs } = this.#parts
     const doomed: StoredJob[] = []
     for (const job of removalCandidates(filter, jobs)) {

@@ -21,6 +21,7 @@ import type {
   SweepReport,
   SweepRequest,
 } from '../../../queue/contract/store.ts'
+import { refuseWrongLimit } from '../../../queue/model/list-limit.ts'
 import type { Managing } from '../../../queue/rules/managing.ts'
 import { script } from '../connections/script.ts'
 import { idOf } from '../units/head.ts'
@@ -68,6 +69,7 @@ export class RedisStore implements JobStore {
   }
 
   async list(filter: JobFilter): Promise<readonly JobRecord[]> {
+    refuseWrongLimit(filter, 'list()')
     await this.#parts.ready()
     return this.#looking.list(filter)
   }
@@ -104,6 +106,7 @@ export class RedisStore implements JobStore {
   }
 
   async remove(filter: RemoveFilter): Promise<number> {
+    refuseWrongLimit(filter, 'remove()')
     await this.#parts.ready()
     const ids = await this.#looking.ended(filter)
     let removed = 0

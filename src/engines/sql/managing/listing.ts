@@ -1,6 +1,7 @@
 import { type Steps, wait } from '../../../core/answer.ts'
 import type { JobState } from '../../../queue/contract/job-state.ts'
 import type { JobFilter, JobRecord } from '../../../queue/contract/store.ts'
+import { refuseWrongLimit } from '../../../queue/model/list-limit.ts'
 import type { Counts } from '../lanes/counts.ts'
 import { allLanesOf, type ChosenLanes, chosenLanes, mostLanesRead } from '../lanes/lane-choice.ts'
 import { isJobId } from '../rows/lease-token.ts'
@@ -32,6 +33,7 @@ export class Listing {
   }
 
   *list(filter: JobFilter): Steps<readonly JobRecord[]> {
+    refuseWrongLimit(filter, 'list()')
     const { state, root, tag, isLinked, before } = filter
     if (before !== undefined && !isJobId(before)) return []
     const lanes = yield* chosenLanes(this.#parts.database, filter)

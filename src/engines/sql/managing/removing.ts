@@ -1,6 +1,7 @@
 import { type Steps, wait } from '../../../core/answer.ts'
 import type { FinalState } from '../../../queue/contract/job-state.ts'
 import type { RemoveFilter } from '../../../queue/contract/store.ts'
+import { refuseWrongLimit } from '../../../queue/model/list-limit.ts'
 import type { QueueTime } from '../../servers/queue-time.ts'
 import type { Counts } from '../lanes/counts.ts'
 import { type ChosenLanes, chosenLanes } from '../lanes/lane-choice.ts'
@@ -31,6 +32,7 @@ export class Removing {
 
   /** Deletes the jobs that ended first, first. */
   *remove(filter: RemoveFilter, time: QueueTime): Steps<number> {
+    refuseWrongLimit(filter, 'remove()')
     const lanes = yield* chosenLanes(this.#parts.database, filter)
     const ids = filter.ids?.filter(isJobId)
     if (lanes?.numbers?.length === 0 || ids?.length === 0) return 0

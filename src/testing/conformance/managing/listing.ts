@@ -46,6 +46,11 @@ export const listing: Group = {
       }
       assert.deepEqual(await bench.claimedIds(), [id])
     },
+    'without a whole number as its limit, a list is refused': async ({ store }) => {
+      for (const limit of [undefined, null, '5', 2.5, Number.NaN]) {
+        await assert.rejects(async () => store.list({ limit } as never), { code: 'CONFIG_INVALID' }, String(limit))
+      }
+    },
     'jobs are listed newest first': async (bench) => {
       const [a, b] = await bench.send({ priority: 1 }, { priority: 9 })
       await bench.clock.advance(5)

@@ -37,6 +37,13 @@ export const removing: Group = {
       assert.equal(await bench.store.remove({ state: 'dead', limit: 3 }), 1)
       assert.equal(await bench.store.remove({ state: 'dead', limit: 3 }), 0)
     },
+    'without a whole number as its limit, nothing is removed': async (bench) => {
+      const ids = await deadJobs(bench, [{}])
+      for (const limit of [undefined, null, '5', 2.5, Number.NaN]) {
+        await assert.rejects(async () => bench.store.remove({ state: 'dead', limit } as never), { code: 'CONFIG_INVALID' })
+      }
+      assert.deepEqual(await kept(bench, ids), [true])
+    },
     'only jobs of the given state are removed': async (bench) => {
       const ids: string[] = []
       for (const end of [bench.endings()[0], ...bench.endings().slice(2)]) {
