@@ -3,7 +3,7 @@ import { examples } from '../examples.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { type Health, healthOf, lookAt } from '../health.ts'
 import type { Output } from '../output/output.ts'
-import { plural, visibleLine } from '../output/text.ts'
+import { plural, visibleLine, wrapped } from '../output/text.ts'
 import { relativeTime } from '../output/time.ts'
 import { readSchedules } from '../schedules/schedules.ts'
 import { loadSoundJobs, lookIntoStore } from '../session.ts'
@@ -29,13 +29,15 @@ export function addHealth(program: Command): void {
 
 function healthText(
   { findings, workers, ready, running, dead, oldestReadyAt }: Health,
-  { colours }: Output,
+  { colours, width }: Output,
   now: number,
 ): string {
   const oldest = oldestReadyAt === null ? '' : `, the oldest became ready ${relativeTime(Date.parse(oldestReadyAt), now)}`
   const facts = `${plural(workers, 'worker')}, ${ready} ready${oldest}, ${running} running, ${dead} dead`
   const lines = findings.map(({ level, text }) =>
-    level === 'problem' ? colours.red(`problem: ${visibleLine(text)}`) : colours.yellow(`warning: ${visibleLine(text)}`),
+    level === 'problem'
+      ? colours.red(wrapped(`problem: ${visibleLine(text)}`, width, '  '))
+      : colours.yellow(wrapped(`warning: ${visibleLine(text)}`, width, '  ')),
   )
-  return [...(lines.length === 0 ? [colours.green('all is well')] : lines), colours.dim(facts)].join('\n')
+  return [...(lines.length === 0 ? [colours.green('all is well')] : lines), colours.dim(wrapped(facts, width))].join('\n')
 }

@@ -3,7 +3,7 @@ import { finalStates, isFinal, type JobState } from '../../../queue/contract/job
 import type { JobRecord } from '../../../queue/contract/store.ts'
 import type { Output } from '../output.ts'
 import { condensed, percentile, sparkline } from '../sparkline.ts'
-import { visibleLine } from '../text.ts'
+import { visibleLine, wrapped } from '../text.ts'
 import { localTime, relativeTime } from '../time.ts'
 import { iso, stateColour } from './jobs.ts'
 
@@ -31,6 +31,7 @@ const hourMs = 3_600_000
 const shownHours = 24
 const shownRuns = 10
 const widestChart = 60
+const labelWidth = 8
 
 export function historyOf(name: string, newestFirst: readonly JobRecord[], limit: number): History {
   const records = newestFirst.toReversed()
@@ -85,7 +86,7 @@ export function historyText(history: History, out: Output, now: number): string 
   )
   return [
     `${colours.bold(visibleLine(name))}  ${[...ended, ...(living > 0 ? [`${living} not ended`] : [])].join(', ')}`,
-    colours.dim(far),
+    colours.dim(wrapped(far, out.width)),
     '',
     chartLine('took', times(runs, 'tookMs'), width, out),
     chartLine('waited', times(runs, 'waitedMs'), width, out),
@@ -94,15 +95,26 @@ export function historyText(history: History, out: Output, now: number): string 
   ].join('\n')
 }
 
-function chartLine(label: string, values: readonly number[], width: number, { colours }: Output): string {
-  if (values.length === 0) return `${colours.dim(label.padEnd(8))}-`
+function chartLine(label: string, values: readonly number[], width: number, out: Output): string {
+  const { colours } = out
+  if (values.length === 0) return `${colours.dim(label.padEnd(labelWidth))}-`
   const [p50, p95] = [percentile(values, 0.5), percentile(values, 0.95)]
   const words = `p50 ${timeText(p50)}, p95 ${timeText(p95)}, longest ${timeText(Math.max(...values))}`
-  return `${colours.dim(label.padEnd(8))}${sparkline(condensed(values, width))}  ${colours.dim(words)}`
+  const chart = condensed(values, width)
+  return `${colours.dim(label.padEnd(labelWidth))}${sparkline(chart)}${explained(words, chart.length, out)}`
+}
+
+/** What a chart says in words: beside it, or below it where the terminal is too narrow. */
+function explained(words: string, chartWidth: number, { colours, width }: Output): string {
+  const isBeside = labelWidth + chartWidth + 2 + words.length <= width
+  if (isBeside) return `  ${colours.dim(words)}`
+  const indent = ' '.repeat(labelWidth)
+  return `\n${indent}${colours.dim(wrapped(words, width - labelWidth).replaceAll('\n', `\n${indent}`))}`
 }
 
 /** Jobs ended in each of the last hours, with the failed ones below. */
-function hoursLine(runs: readonly EndedRun[], now: number, { colours }: Output): string {
+function hoursLine(runs: readonly EndedRun[], now: number, out: Output): string {
+  const { colours } = out
   const hours = (wanted: (run: EndedRun) => boolean) =>
     Array.from({ length: shownHours }, (_, hour) => {
       const from = now - (shownHours - hour) * hourMs
@@ -111,7 +123,7 @@ function hoursLine(runs: readonly EndedRun[], now: number, { colours }: Output):
   const all = hours(() => true)
   const failed = hours(({ state }) => state === 'dead')
   const line = (label: string, values: readonly number[], paint: (text: string) => string) =>
-    `${colours.dim(label.padEnd(8))}${paint(sparkline(values.map((value) => (value === 0 ? null : value))))}  ${colours.dim(`last 24 h, by hour, at most ${Math.max(...values)}`)}`
+    `${colours.dim(label.padEnd(labelWidth))}${paint(sparkline(values.map((value) => (value === 0 ? null : value))))}${explained(`last 24 h, by hour, at most ${Math.max(...values)}`, values.length, out)}`
   const lines = [line('ended', all, (text) => text)]
   if (failed.some((count) => count > 0)) lines.push(line('dead', failed, colours.red))
   return lines.join('\n')
