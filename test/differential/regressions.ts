@@ -438,4 +438,17 @@ export const regressions: Readonly<Record<string, Program>> = {
       { op: 'readEvents', limit: 0 },
     ],
   },
+  'the idempotency key of a job that waits for its children moves with it': {
+    operations: [
+      { op: 'send', jobs: [{ id: 2 }] },
+      { op: 'lease' },
+      { op: 'send', jobs: [{ id: 3, parent: { id: 2 } }] },
+      { op: 'claimOnce', id: 2 },
+      { op: 'settle', leases: [{ id: 2, how: 'wait' }] },
+      { op: 'readUnits' },
+      { op: 'moveAway' },
+      { op: 'moveBack' },
+      { op: 'claimOnce', id: 3 },
+    ],
+  },
 }

@@ -1,4 +1,5 @@
 import type { Fact, MovedOccurrence, MovedUnit } from '../../../queue/contract/transfer.ts'
+import type { StoredJob } from '../../../queue/rules/jobs/job.ts'
 import { keysOf } from '../../../queue/rules/transfer/moved-jobs.ts'
 import type { LoadedQueue } from '../units/loaded-queue.ts'
 import { type Need, needs, occurrenceNeed, tailNeed } from '../units/needs.ts'
@@ -29,11 +30,16 @@ export function wantBelongings(queue: LoadedQueue, ids: readonly string[]): void
   queue.want([
     ...['body', 'result', 'log'].flatMap((kind) => needs(kind as Need['kind'], ids)),
     ...needs('key', keyed(jobs.map(({ keyIndex }) => keyIndex))),
-    ...needs('onceOf', keyed(places.map(({ id, ending }) => (ending === null ? null : id)))),
+    ...needs('onceOf', keyed(jobs.map((job) => (waitsForChildren(job) ? job.envelope.id : null)))),
     ...needs('gone', distinct(places.map(({ root }) => root))),
     ...needs('occurrenceOf', keyed(jobs.map(({ occurrence }) => occurrence?.jobId ?? null))),
     ...schedules.map((name) => tailNeed(name, 1)),
   ])
+}
+
+/** After a run, whose idempotency key it still holds. */
+function waitsForChildren({ state, startedAt }: Pick<StoredJob, 'state' | 'startedAt'>): boolean {
+  return state === 'blocked' && startedAt !== null
 }
 
 /** Loads what is checked before jobs are stored. */
