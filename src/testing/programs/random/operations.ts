@@ -100,9 +100,10 @@ export const choices: { readonly [Name in OperationName]: Choice<Name> } = {
   amend: {
     weight: 18,
     make: ({ chance, known }) => ({
-      jobs: chance.some(2, () =>
+      jobs: chance.some(chance.once(3) ? 4 : 2, () =>
         compact({
           id: anyJob(chance, chance.once(2) ? known.waiting : known.all, known),
+          delay: chance.rarely(6, () => chance.of([-1_000, ...spans])),
           as: randomPlace(chance),
           expected: chance.rarely(3, () => (chance.once(3) ? 'other' : 'current')),
           inAnyState: chance.rarely(2, () => true),
@@ -190,9 +191,21 @@ export const choices: { readonly [Name in OperationName]: Choice<Name> } = {
   },
   leave: { weight: 2, make: ({ chance }) => ({ owner: chance.below(3) }) },
   workers: { weight: 2, make: () => ({}) },
-  // Not chosen yet: only programs that are written by hand have them.
-  recordEvents: { weight: 0, make: () => ({}) },
-  readEvents: { weight: 0, make: () => ({}) },
+  recordEvents: {
+    weight: 2,
+    make: ({ chance }) => ({
+      chunks: chance.some(3, () =>
+        compact({ events: chance.rarely(2, () => chance.between(1, 3)), dropped: chance.rarely(3, () => chance.between(1, 3)) }),
+      ),
+    }),
+  },
+  readEvents: {
+    weight: 2,
+    make: ({ chance }) => ({
+      after: chance.rarely(2, () => chance.below(6)),
+      limit: chance.rarely(2, () => chance.between(0, 2)),
+    }),
+  },
   register: { weight: 10, make: ({ chance }) => ({ entries: chance.some(2, () => randomSchedule(chance)) }) },
   enqueue: {
     weight: 20,
