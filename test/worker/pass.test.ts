@@ -150,7 +150,7 @@ describe('the options of a worker', () => {
     [{ breaker: { threshold: 0 } }, 'breaker.threshold must be a whole number from 1 to 1000, got 0'],
     [{ breaker: { cooldown: 1 } }, 'breaker.cooldown must be at least 100ms, got 1 ms'],
     [{ maxLoad: 80 }, "maxLoad is a share of the machine's cores and must be from 0.05 to 1, got 80"],
-    [{ maxLoad: 'full' }, 'maxLoad must be a number or { cpu, lag, memory }, got full'],
+    [{ maxLoad: 'full' }, "maxLoad must be a number or { cpu, lag, memory }, got 'full'"],
     [{ maxLoad: { cpu: 'much', load: 3 } }, "maxLoad.cpu is a share of the machine's cores"],
     [{ maxLoad: { lag: 1 } }, 'maxLoad.lag must be at least 10ms, got 1 ms'],
     [{ maxLoad: { memory: 512 } }, 'maxLoad.memory is a number of bytes and must be at least 33554432, got 512'],
