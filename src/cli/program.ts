@@ -73,11 +73,27 @@ export function treadleProgram(): Command {
 /** An error about what is missing or unknown names the help of its command; one about a value says what it must be. */
 function nameHelp(command: Command, path: readonly string[]): void {
   command.exitOverride((error: CommanderError) => {
+    const meant = path.length === 0 && error.code === 'commander.unknownCommand' ? commandFor.get(command.args[0]) : undefined
+    if (meant !== undefined) error.message = `unknown command '${command.args[0]}' (Did you mean ${meant}?)`
     if (helpful.has(error.code)) error.message += `; see "treadle help${path.map((name) => ` ${name}`).join('')}"`
     throw error
   })
   for (const child of command.commands) nameHelp(child, [...path, child.name()])
 }
+
+/** What others call a command, where the spelling would suggest another one or none. */
+const commandFor: ReadonlyMap<string | undefined, string> = new Map([
+  ['dashboard', 'serve'],
+  ['ui', 'serve'],
+  ['server', 'serve'],
+  ['start', 'work'],
+  ['worker', 'work'],
+  ['dispatch', 'send'],
+  ['enqueue', 'send'],
+  ['ls', 'list'],
+  ['jobs', 'list'],
+  ['replay', 'dead replay'],
+])
 
 const helpful = new Set(
   [

@@ -152,6 +152,8 @@ describe('ids', () => {
     while (id[common] === another[common]) common++
     const ambiguous = await project.call(['show', id.slice(0, common)])
     expect(ambiguous).toMatchObject({ code: 4 })
+    expect(ambiguous.err).toContain(id)
+    expect(ambiguous.err).toContain(another)
     expect(ambiguous.err).toContain('Give more characters of the id')
     expect(await project.json(['cancel', id.slice(0, common + 1)])).toEqual([{ id, outcome: 'cancelled' }])
     expect(await project.json(['why', id.slice(0, common + 1)])).toMatchObject({ id })

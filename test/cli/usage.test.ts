@@ -34,6 +34,10 @@ const deadCommands = ['list', 'show', 'replay', 'purge'].map((name) => `dead ${n
 describe('wrong usage ends with 2 and one line', () => {
   it.each<[args: string[], message: string]>([
     [['stauts'], `unknown command 'stauts' (Did you mean status?); see "treadle help"`],
+    [['dashboard'], `unknown command 'dashboard' (Did you mean serve?); see "treadle help"`],
+    [['worker'], `unknown command 'worker' (Did you mean work?); see "treadle help"`],
+    [['replay', '0199'], `unknown command 'replay' (Did you mean dead replay?); see "treadle help"`],
+    [['constructor'], `unknown command 'constructor'; see "treadle help"`],
     [['dead', 'lst'], `unknown command 'lst' (Did you mean list?); see "treadle help dead"`],
     [['list', '--lmit', '3'], `unknown option '--lmit' (Did you mean --limit?); see "treadle help list"`],
     [['move'], `required option '--to <url>' not specified; see "treadle help move"`],

@@ -39,5 +39,8 @@ async function findByPrefix(store: JobStore, prefix: string): Promise<JobRecord 
   const found = await store.list({ before: prefix + uuidShape.slice(prefix.length), limit: 2 })
   const [job, another] = found.filter(({ id }) => id.startsWith(prefix))
   if (another === undefined) return job ?? null
-  throw new TreadleError('RUN_NOT_FOUND', `Several jobs have ids that begin with "${prefix}". Give more characters of the id.`)
+  throw new TreadleError(
+    'RUN_NOT_FOUND',
+    `Several jobs have ids that begin with "${prefix}", such as ${job?.id} and ${another.id}. Give more characters of the id.`,
+  )
 }

@@ -83,7 +83,10 @@ describe('the example for', () => {
     form.set('email', 'grace@example.com')
     expect((await fetch(origin, { method: 'POST', body: form })).status, server.output()).toBe(200)
     const dashboard = await fetch(`${origin}/admin/jobs/`)
-    expect([dashboard.status, await dashboard.text()]).toEqual([401, expect.stringContaining('data-base="/admin/jobs"')])
+    const html = await dashboard.text()
+    expect([dashboard.status, html]).toEqual([401, expect.stringContaining('data-base="/admin/jobs"')])
+    const script = /src="([^"]+main-[^"]+)"/.exec(html)?.[1]
+    expect(await (await fetch(`${origin}${script}`)).text()).toMatch(/^import\{/)
     await server.stop()
     const output = await example.treadle('run')
     expect(output).toContain('Welcome, ada@example.com!')

@@ -11,7 +11,11 @@ export function pageRequestOfFetch(request: Request, basePath: string, publicPat
     path: without(basePath, url.pathname),
     query: url.searchParams,
     isTls: url.protocol === 'https:',
-    header: (name) => request.headers.get(name) ?? (name === 'host' ? url.host : undefined),
+    header: (name) => {
+      // Compression is up to the host: Next.js drops `content-encoding`, so browsers would take a compressed file for a script.
+      if (name === 'accept-encoding') return undefined
+      return request.headers.get(name) ?? (name === 'host' ? url.host : undefined)
+    },
     body: async () => {
       const text = await request.text()
       if (text.length > mostBodyBytes) throw new HttpProblem('body-too-large', `The body may have at most ${mostBodyBytes} bytes`)
