@@ -42,11 +42,11 @@ export class LogWatch {
     return this.#hasCopied(before) && before.equals(this.#index.read(0, indexBytes))
   }
 
-  /** Whether all frames counted by this index were copied, and no further copy has begun. */
+  /** Whether all frames counted by this index were copied, or none since the log began anew, for which all had to be copied. */
   #hasCopied(index: Buffer): boolean {
     if (index.length < indexBytes) return false
-    const frames = index.subarray(frameCountAt, frameCountAt + 4)
-    return frames.equals(this.#index.read(copyBegunAt, 4)) && frames.equals(this.#index.read(copyDoneAt, 4))
+    const [begun, done] = [this.#index.read(copyBegunAt, 4), this.#index.read(copyDoneAt, 4)]
+    return begun.equals(done) && (done.equals(index.subarray(frameCountAt, frameCountAt + 4)) || done.equals(noFrames))
   }
 
   #remember({ mtimeMs, size }: Stats, isOther: boolean): void {
@@ -133,6 +133,8 @@ function pageBytesOf(header: Buffer): number {
 }
 
 /** The index is memory shared by programs on one machine, with numbers in that machine's byte order. */
+const noFrames = Buffer.alloc(4)
+
 function frameCountOf(index: Buffer): number {
   return new Uint32Array(Uint8Array.from(index.subarray(frameCountAt, frameCountAt + 4)).buffer)[0] as number
 }
