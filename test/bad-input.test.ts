@@ -179,6 +179,12 @@ describe('a bad definition is one clear error', () => {
   refuses('a schema that is none', 'DEFINITION_INVALID', /Standard Schema/, (jobs) =>
     jobs.define('x', { input: { type: 'string' } } as Anything, (() => {}) as Anything),
   )
+  refuses('options in the place of schemas', 'DEFINITION_INVALID', /"retries" is no schema.*methods.*retries\(/, (jobs) =>
+    jobs.define('x', { retries: 3 } as Anything, (() => {}) as Anything),
+  )
+  refuses('options after the handler', 'DEFINITION_INVALID', /methods.*retries\(/, (jobs) =>
+    jobs.define('x', (() => {}) as Anything, { retries: 3 } as Anything),
+  )
   refuses('the same name twice', 'JOB_DUPLICATE', /"x" is defined twice/, (jobs) => [
     jobs.define('x', () => {}),
     jobs.define('x', () => {}),

@@ -6,7 +6,7 @@ import { definitionPlace } from '../definition/definition-place.ts'
 import type { Dispatcher } from '../definition/dispatching/dispatch.ts'
 import { classKey, type Handler, type HandlerClass, handlerClassOf } from '../definition/handler.ts'
 import { type Described, Registry } from '../definition/registry.ts'
-import { checkedSchemas, type Schema, type Schemas } from '../definition/schema.ts'
+import { checkedSchemas, misplacedOptions, type Schema, type Schemas } from '../definition/schema.ts'
 
 type InputOf<S extends Schema> = NonNullable<S['~standard']['types']>['input']
 type OutputOf<S extends Schema> = NonNullable<S['~standard']['types']>['output']
@@ -56,6 +56,7 @@ export abstract class Defining<Added = unknown> {
       return this.#define(keyOf(handlerClass), {}, handlerClass)
     }
     const hasSchemas = typeof schemasOrHandler === 'object' && schemasOrHandler !== null && handler !== undefined
+    if (handler !== undefined && !hasSchemas) throw misplacedOptions(String(job), 'define() takes nothing after the handler.')
     const schemas = hasSchemas ? checkedSchemas(String(job), schemasOrHandler) : {}
     const work = hasSchemas ? handler : schemasOrHandler
     if (work === null)

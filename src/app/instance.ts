@@ -1,5 +1,6 @@
 import { Events } from '../core/events.ts'
 import { refuseUnknownOptions } from '../core/options.ts'
+import { refuseOldNode } from '../core/process/node-version.ts'
 import { endedWithin } from '../core/time/ended-within.ts'
 import type { JobContext } from '../definition/context.ts'
 import type { Middleware, RunMiddleware } from '../definition/middleware.ts'
@@ -94,6 +95,7 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
   /** A place given as a function is called when the queue is first used. */
   constructor(place: Place | (() => Promise<Place>), { policies, family }: Belonging = {}) {
     super(family?.root.registry)
+    refuseOldNode()
     const root = family?.root ?? this
     this.#name = family?.name ?? defaultBackend
     this.#policies = policies ?? (family === undefined ? new Policies() : family.root.#policies)

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { CommanderError } from 'commander'
+import { refuseOldNode } from '../core/process/node-version.ts'
 import { systemClock } from '../core/time/clock.ts'
 import { version } from '../core/version.ts'
 import { exitCodes } from './exit-codes.ts'
@@ -33,6 +34,7 @@ async function main(args: readonly string[]): Promise<number> {
     return exitCodes.ok
   }
   try {
+    refuseOldNode()
     const { treadleProgram } = await import('./program.ts')
     await treadleProgram().parseAsync(args, { from: 'user' })
     return Number(process.exitCode ?? exitCodes.ok)

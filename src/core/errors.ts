@@ -39,6 +39,7 @@ export const errorCodes = [
   'LEASE_LOST',
   'LISTEN_FAILED',
   'MOVE_REFUSED',
+  'NODE_UNSUPPORTED',
   'PACKAGE_BUNDLED',
   'PAYLOAD_INVALID',
   'PAYLOAD_NOT_JSON',

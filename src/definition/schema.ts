@@ -24,11 +24,18 @@ export interface Schemas {
 
 export function checkedSchemas(job: string, schemas: object): Schemas {
   for (const [name, schema] of Object.entries(schemas)) {
-    if ((name === 'input' || name === 'output') && isSchema(schema)) continue
-    const message = `Job "${job}": ${name} must be "input" or "output" with a Standard Schema (zod, valibot, arktype …)`
-    throw new TreadleError('DEFINITION_INVALID', message)
+    if (name !== 'input' && name !== 'output')
+      throw misplacedOptions(job, `"${name}" is no schema: there are "input" and "output".`)
+    if (isSchema(schema)) continue
+    throw new TreadleError('DEFINITION_INVALID', `Job "${job}": ${name} must be a Standard Schema (zod, valibot, arktype …)`)
   }
   return schemas
+}
+
+/** Many other libraries take options where a job is defined. */
+export function misplacedOptions(job: string, problem: string): TreadleError {
+  const message = `Job "${job}": ${problem} Options are methods of what define() returns, such as .retries(3)`
+  return new TreadleError('DEFINITION_INVALID', message)
 }
 
 function isSchema(value: unknown): value is Schema {

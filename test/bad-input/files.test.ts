@@ -103,7 +103,7 @@ describe('a place that cannot be written to is one clear error', () => {
     const program = startProgram('without-rights', { scratch: folder.file('scratch/jobs.db'), path: copy })
     const refused = JSON.parse((await program.line('refused')).slice('refused '.length)) as TreadleError
     expect(refused).toMatchObject({ name: 'TreadleError', code: 'DATABASE_UNWRITABLE' })
-    expect(refused.message).toMatch(/may be written to/)
+    expect(refused.message).toMatch(/both may be written to by this user/)
     await program.success()
     expect(query(copy, 'SELECT payload FROM treadle_jobs')).toEqual([{ payload: '"kept"' }])
     expect(faultsOf(copy)).toEqual([])

@@ -19,6 +19,16 @@ describe('the command line refuses', () => {
     expect(out + err).not.toContain('secret')
   })
 
+  it.each([
+    ['postgre://ada@db/app', 'Did you mean postgres:?'],
+    ['jobs.db', 'A file is named as sqlite:FILE.'],
+    ['file:jobs.db', 'A file is named as sqlite:FILE.'],
+  ])('the URL %s, with what was probably meant', async (url, meant) => {
+    const { code, err } = await jobProject().call(['status', '--url', url])
+    expect(code).toBe(1)
+    expect(err).toContain(`No backend opens "${url}". ${meant} Known: `)
+  })
+
   it('to work on nothing, before it says that it works', async () => {
     const project = new Project({ 'treadle.config.mjs': `export default { url: 'sqlite:jobs.db' }` })
     const { code, out, err } = await project.call(['work'])

@@ -199,6 +199,13 @@ describe.skipIf(process.platform === 'win32')('a folder with jobs', () => {
     expect(problems).toEqual([refused(/helper.mjs may be written to by everybody/)])
   })
 
+  it('in a folder that everybody may write is one problem, however many files are in it', async () => {
+    for (const name of ['a', 'b', 'c']) write(`jobs/${name}.mjs`)
+    chmodSync(join(folder, 'jobs'), 0o777)
+    const { files, problems } = await tryJobFiles(target as never, [join(folder, 'jobs')])
+    expect([files, problems]).toEqual([[], [refused(/jobs may be written to by everybody/)]])
+  })
+
   it('loads neither hidden files nor tests', async () => {
     for (const name of [
       '.hidden.mjs',

@@ -1,3 +1,4 @@
+import { nearest } from '../../core/options.ts'
 import { maskedUrl } from '../../core/text/masking.ts'
 
 export function schemeOf(url: string): string {
@@ -33,5 +34,12 @@ const redisSchemes = ['redis:', 'rediss:', 'valkey:', 'valkeys:']
 const schemes = [...inMemory, ...brokers, ...redisSchemes, 'sqlite:', 'postgres:', 'postgresql:', 'mysql:', 'mariadb:']
 
 export function unknownUrl(url: string): string {
-  return `No backend opens ${JSON.stringify(maskedUrl(url))}. Known: sqlite:FILE, postgres://…, mysql://…, redis://…, beanstalkd://…, servicebus:…, memory:, sync:`
+  return `No backend opens ${JSON.stringify(maskedUrl(url))}. ${meant(url)}Known: sqlite:FILE, postgres://…, mysql://…, mariadb://…, redis://…, beanstalkd://…, servicebus:…, memory:, sync:`
+}
+
+function meant(url: string): string {
+  const scheme = schemeOf(url)
+  if (scheme === '' || scheme === 'file:') return 'A file is named as sqlite:FILE. '
+  const near = nearest(scheme, schemes)
+  return near === undefined ? '' : `Did you mean ${near}? `
 }

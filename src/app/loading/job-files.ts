@@ -54,11 +54,14 @@ function findJobFiles(paths: readonly string[]): { files: readonly string[]; pro
     else if (!found.isDirectory()) files.add(path)
     else {
       // A job file may import any file next to it, so one untrusted file rules out the whole folder.
-      const untrusted = filesIn(path, isLoadable)
-        .map((each) => trustProblem(each))
-        .filter((problem) => problem !== undefined)
-      problems.push(...untrusted.map((problem) => new TreadleError('FILE_UNTRUSTED', problem)))
-      if (untrusted.length === 0) for (const file of filesIn(path, isJobFile)) files.add(file)
+      // Files share the folders above them, so they can share a problem.
+      const untrusted = new Set(
+        filesIn(path, isLoadable)
+          .map((each) => trustProblem(each))
+          .filter((problem) => problem !== undefined),
+      )
+      for (const problem of untrusted) problems.push(new TreadleError('FILE_UNTRUSTED', problem))
+      if (untrusted.size === 0) for (const file of filesIn(path, isJobFile)) files.add(file)
     }
   }
   return { files: [...files], problems }

@@ -32,6 +32,10 @@ export function processId(): number {
   return process.pid
 }
 
+export function nodeVersion(): string {
+  return process.versions.node
+}
+
 /** The Node executable of this process, for handlers that start another Node. */
 export function nodeBinary(): string {
   return process.execPath

@@ -59,7 +59,7 @@ export class JoinedDatabase extends ForwardingSession implements SqlDatabase {
       if (this.dialect.isUnprepared(cause)) return false
       if (cause instanceof TreadleError && cause.code === 'TRANSACTION_INVALID') throw cause
       const message =
-        'The connection is in no transaction that could be joined: it has not begun, was ended, or a statement in it has failed'
+        'The connection is in no transaction that could be joined: it has not begun, was ended, or a statement in it has failed. Check that every dispatch in it has `await`'
       throw new TreadleError('TRANSACTION_INVALID', message, { cause })
     }
   }

@@ -24,7 +24,7 @@ export function sqliteFailure(thrown: unknown, path: string): TreadleError {
     return new TreadleError('DATABASE_CORRUPT', message, options)
   }
   if (unwritableCodes.includes(code)) {
-    const message = `${path} cannot be opened for writing (${messageOf(thrown)}). Check that its folder exists and may be written to.`
+    const message = `${path} cannot be opened for writing (${messageOf(thrown)}). Check that its folder exists, and that both may be written to by this user.`
     return new TreadleError('DATABASE_UNWRITABLE', message, options)
   }
   if (code === fullCode) {
