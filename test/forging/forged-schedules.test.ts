@@ -63,7 +63,7 @@ describe.each(engines)('a stored schedule that was forged on %s', (engine) => {
     const runs: unknown[] = []
     queue.jobs.define('report', (payload) => void runs.push(payload))
     const { definition } = await made(queue)
-    expect(definition).not.toContain('to')
+    expect(definition).not.toMatch(/"to\\?"/)
     expect(await queue.jobs.schedules.get('acme')).toMatchObject({ payload: { to: 'acme' } })
     await drain(queue.jobs, { clock: queue.clock, for: '1h' })
     expect(runs).not.toEqual([])
