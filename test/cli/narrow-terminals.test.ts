@@ -13,7 +13,7 @@ test.each([40, 60, 80, 200])('the charts of a history and their words fit into %
   )
   const stream = { isTTY: true, columns, write: () => true }
   const out = new Output({ json: false, colour: false, stdout: stream, stderr: stream })
-  const lines = historyText(historyOf('send-email', records, 500), out, at).split('\n')
+  const lines = historyText(historyOf('send-email', records, 0, 500), out, at).split('\n')
   expect(lines.filter((line) => displayWidth(line) > columns)).toEqual([])
   expect(lines.join('\n')).toMatch(/last 24 h,\s+by hour,\s+at most \d/)
   expect(lines.join('\n')).toMatch(/p50 2s,\s+p95 2s,\s+longest 2s/)

@@ -156,7 +156,7 @@ describe('treadle history', () => {
     const { code, out } = await project.call(['history', 'fails'])
     expect(code).toBe(0)
     expect(out).toContain('fails  1 dead')
-    expect(out).toContain('all 1 that are kept, back to ')
+    expect(out).toContain('all 1 that have ended and are kept, back to ')
     expect(out).toMatch(/^took +█ {2}p50 /m)
     expect(out).toMatch(/^ENDED +STATE +WAITED +TOOK +TRIES +ID$/m)
     expect(await project.json(['history', 'fails'])).toMatchObject({
@@ -165,6 +165,11 @@ describe('treadle history', () => {
       counts: { dead: 1 },
       runs: [{ state: 'dead', attempts: 1 }],
     })
+    for (let each = 0; each < 3; each++) await project.call(['send', 'fails', '{}', '--delay', '1h'])
+    const behind = await project.call(['history', 'fails', '--limit', '1'])
+    expect(behind.out).toContain('fails  1 dead, 3 not ended')
+    expect(behind.out).toContain('the newest 1 that have ended')
+    expect(await project.json(['history', 'fails', '--limit', '1'])).toMatchObject({ notEnded: 3, counts: { dead: 1 } })
     const unknown = await project.call(['history', 'fail'])
     expect(unknown.err).toContain('Did you mean "fails"?')
   })

@@ -10,10 +10,14 @@ import { iso, stateColour } from './jobs.ts'
 /** How the newest jobs with one key went, oldest first. */
 export interface History {
   readonly name: string
+  /** How many ended jobs were looked at. */
   readonly looked: number
+  /** How many have not ended. */
+  readonly living: number
   /** Whether there may be older ones. */
   readonly isCut: boolean
-  readonly since: number
+  /** Null if none has ended. */
+  readonly since: number | null
   readonly counts: Readonly<Partial<Record<JobState, number>>>
   readonly runs: readonly EndedRun[]
 }
@@ -33,13 +37,13 @@ const shownRuns = 10
 const widestChart = 60
 const labelWidth = 8
 
-export function historyOf(name: string, newestFirst: readonly JobRecord[], limit: number): History {
+export function historyOf(name: string, newestFirst: readonly JobRecord[], living: number, limit: number): History {
   const records = newestFirst.toReversed()
   const counts: Partial<Record<JobState, number>> = {}
   for (const { state } of records) counts[state] = (counts[state] ?? 0) + 1
   const runs = records.flatMap(runOf).toSorted((a, b) => a.endedAt - b.endedAt)
-  const since = records[0]?.createdAt ?? 0
-  return { name, looked: records.length, isCut: records.length >= limit, since, counts, runs }
+  const since = records[0]?.createdAt ?? null
+  return { name, looked: records.length, living, isCut: records.length >= limit, since, counts, runs }
 }
 
 function runOf({ id, state, startedAt, finishedAt, runAt, createdAt, attempts }: JobRecord): readonly EndedRun[] {
@@ -50,13 +54,14 @@ function runOf({ id, state, startedAt, finishedAt, runAt, createdAt, attempts }:
   return [{ id, state, endedAt: finishedAt, waitedMs, tookMs, attempts }]
 }
 
-export function historyJson({ name, looked, isCut, since, counts, runs }: History): object {
+export function historyJson({ name, looked, living, isCut, since, counts, runs }: History): object {
   const [took, waited] = [times(runs, 'tookMs'), times(runs, 'waitedMs')]
   return {
     job: name,
     looked,
     complete: !isCut,
     since: iso(since),
+    notEnded: living,
     counts,
     runMs: { p50: percentile(took, 0.5), p95: percentile(took, 0.95), p99: percentile(took, 0.99) },
     waitMs: { p50: percentile(waited, 0.5), p95: percentile(waited, 0.95), p99: percentile(waited, 0.99) },
@@ -65,13 +70,13 @@ export function historyJson({ name, looked, isCut, since, counts, runs }: Histor
 }
 
 export function historyText(history: History, out: Output, now: number): string {
-  const { name, looked, isCut, since, counts, runs } = history
+  const { name, looked, living, isCut, since, counts, runs } = history
   const { colours } = out
   const ended = finalStates.flatMap((state) =>
     counts[state] === undefined ? [] : [stateColour(colours, state)(`${counts[state]} ${state}`)],
   )
-  const living = looked - finalStates.reduce((sum, state) => sum + (counts[state] ?? 0), 0)
-  const far = `${isCut ? `the newest ${looked} jobs` : `all ${looked} that are kept`}, back to ${localTime(since)}`
+  const which = isCut ? `the newest ${looked} that have ended` : `all ${looked} that have ended and are kept`
+  const far = since === null ? 'none has ended, or none is kept' : `${which}, back to ${localTime(since)}`
   const width = Math.max(10, Math.min(widestChart, out.width - 40))
   const table = out.table(
     [
