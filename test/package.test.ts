@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
@@ -57,7 +57,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 describe('the tarball', () => {
   test('holds the built files, the documents, the examples and nothing else', () => {
     const known =
-      /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md|docs\/[\w./-]+\.(md|png|svg)|examples\/[\w./[\]-]+\.(md|tsx?|mjs|json|yaml|service|prisma|vue)|examples\/deploy\/Dockerfile|dist\/[\w./-]+\.(js|d\.ts)|dist\/server\/dashboard\/page\/(manifest\.json|[\w-]+\.(js|css|svg)(\.gz|\.br)?))$/
+      /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|CONTRIBUTING\.md|SECURITY\.md|bench\/(server\/)?README\.md|docs\/[\w./-]+\.(md|png|svg)|examples\/[\w./[\]-]+\.(md|tsx?|mjs|json|yaml|service|prisma|vue)|examples\/deploy\/Dockerfile|dist\/[\w./-]+\.(js|d\.ts)|dist\/server\/dashboard\/page\/(manifest\.json|[\w-]+\.(js|css|svg)(\.gz|\.br)?))$/
     expect(tarball.files.filter((path) => !known.test(path))).toEqual([])
     expect(tarball.files.filter((path) => /(^|\/)(test|tests|__tests__)\/|\.test\./.test(path))).toEqual([])
     expect(tarball.files).toEqual(
@@ -71,6 +71,16 @@ describe('the tarball', () => {
         ...ownThreads,
       ]),
     )
+  })
+
+  test('has no page with a link to a file that is not in it', () => {
+    const folders = new Set(tarball.files.flatMap(foldersOf))
+    const holds = (path: string) => tarball.files.includes(path) || folders.has(path)
+    const dead = tarball.files
+      .filter((path) => path.endsWith('.md'))
+      .flatMap((page) => linksOf(page).map((link) => [page, posix.join(posix.dirname(page), link)] as const))
+      .filter(([, target]) => !holds(target.replace(/\/$/, '')))
+    expect(dead).toEqual([])
   })
 
   test('holds few built files, and none whose source is gone', () => {
@@ -206,6 +216,18 @@ describe('a program in TypeScript', () => {
     expect(problems).toEqual([expect.stringMatching(/^wrong\.mts:5 TS2322: Type 'number' is not assignable to type 'string'/)])
   })
 })
+
+/** The files and folders that a page links to, as it writes them. */
+function linksOf(page: string): readonly string[] {
+  const text = readFileSync(join(root, page), 'utf8').replace(/^```[^]*?^```/gm, '')
+  const targets = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => (target as string).replace(/#.*/, ''))
+  return targets.filter((target) => target !== '' && !/^[a-z]+:/.test(target))
+}
+
+function foldersOf(path: string): readonly string[] {
+  const folder = posix.dirname(path)
+  return folder === '.' ? [] : [folder, ...foldersOf(folder)]
+}
 
 /** Without scripts: a build would take dist/ away from the tests that run beside this one. */
 function pack(): Tarball {
