@@ -219,7 +219,7 @@ describe('a program in TypeScript', () => {
 
 /** The files and folders that a page links to, as it writes them. */
 function linksOf(page: string): readonly string[] {
-  const text = readFileSync(join(root, page), 'utf8').replace(/^```[^]*?^```/gm, '')
+  const text = readFileSync(join(root, page), 'utf8').replace(/^```[\s\S]*?^```/gm, '')
   const targets = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => (target as string).replace(/#.*/, ''))
   return targets.filter((target) => target !== '' && !/^[a-z]+:/.test(target))
 }
