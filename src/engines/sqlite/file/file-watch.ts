@@ -48,10 +48,7 @@ export class FileWatch {
     this.#logWatch = new LogWatch(this.#log.path, this.#index.path)
     this.#seen = new Seen(identity.seen)
     this.#known = look(identity.path)
-    const header = headerOf(identity)
-    this.#seen.changes(header)
-    // Later checks only notice that the file has changed since it was opened here, and then the log holds what was written since.
-    if (header.length === headerBytes && this.#isTruncated()) this.#seen.damaged('was truncated')
+    this.#seen.changes(headerOf(identity))
   }
 
   get identity(): FileIdentity {
@@ -89,16 +86,12 @@ export class FileWatch {
     const header = headerOf(this.#identity)
     const hasShrunk = found.size < (this.#known?.size ?? 0n)
     const isShort = isTooShort(header, found.size)
-    const isTruncated = isShort && (hasShrunk || header.length < headerBytes || this.#isTruncated())
+    const isTruncated =
+      isShort && (hasShrunk || header.length < headerBytes || this.#logWatch.isAllCopied(() => this.#isTooShort()))
     if (isTruncated) throw damaged(path, this.#seen.damaged('was truncated'))
     if (!this.#seen.changes(header)) throw damaged(path, this.#seen.damaged('was overwritten with an older copy'))
     // A file that is short because the log is still being copied into it is checked again next time.
     if (!isShort) this.#known = found
-  }
-
-  /** False as long as the missing pages may still be in the log. */
-  #isTruncated(): boolean {
-    return this.#isTooShort() && this.#logWatch.isAllCopied(() => this.#isTooShort())
   }
 
   #isTooShort(): boolean {
