@@ -203,7 +203,7 @@ describe('a mounted dashboard', () => {
         headers: { ...own, 'x-role': 'operate' },
       }),
     )
-    expect(told).toEqual([expect.objectContaining({ user: 'ada', what: 'POST /queues/default/pause' })])
+    expect(told).toEqual([expect.objectContaining({ user: 'ada', what: 'pause the queue "default"', href: '/queues/default' })])
   })
 })
 

@@ -6,7 +6,7 @@ const mostEntries = 500
 
 export interface Act {
   readonly what: string
-  readonly href?: string
+  readonly href?: string | null
   readonly bulk?: () => BulkView
 }
 
@@ -36,6 +36,11 @@ export class Activity {
     } catch {
       // A failing `onAction` must not undo the action.
     }
+  }
+
+  /** The last of these actions. */
+  last(viewer: Viewer, ...whats: readonly string[]): ActivityEntry | null {
+    return this.list(viewer).find(({ what }) => whats.includes(what)) ?? null
   }
 
   /** A viewer limited to some jobs sees only actions taken under the same limits. */

@@ -8,6 +8,7 @@ import { writeJson } from '../http/wire/verbatim.ts'
 import { pageHeaders } from './access/page-headers.ts'
 import { refuseForeign } from './access/same-origin.ts'
 import type { Viewer } from './access/viewer.ts'
+import { actWords } from './act-words.ts'
 import { Assets } from './assets.ts'
 import type { BulkRequest } from './bulk.ts'
 import type { DashboardDeps } from './dashboard-deps.ts'
@@ -185,14 +186,15 @@ export class DashboardCore {
       if (name === 'copy' || name === 'schedule') {
         const answer = await (name === 'copy' ? copyJob : saveDraft)(deps, viewer, body, api)
         const { id, key } = body as { readonly id?: string; readonly key?: string }
-        const what = name === 'copy' ? `edit and run again ${id}` : `store the schedule ${key}`
-        deps.activity.add(viewer, { what })
+        const what = name === 'copy' ? `edit and run again the job ${id}` : `store the schedule "${key}"`
+        const href = name === 'copy' ? `/jobs/${id}` : `/schedules/${encodeURIComponent(`stored:${key}`)}`
+        deps.activity.add(viewer, { what, href })
         return { status: 201, headers: { 'content-type': 'application/json' }, body: writeJson(answer) }
       }
       if (!name.startsWith('api/')) throw new HttpProblem('not-found', 'There is nothing at this address')
       const path = name.slice('api'.length)
       const reply = await api.call(request.method, path, viewer.grant, body as Json | undefined, request.signal)
-      deps.activity.add(viewer, { what: `${request.method} ${decodeURIComponent(path)}` })
+      deps.activity.add(viewer, actWords(request.method, path))
       return {
         status: reply.status,
         headers: { 'content-type': 'application/json' },

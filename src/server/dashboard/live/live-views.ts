@@ -6,6 +6,7 @@ import type { Range } from '../shared/views/series.ts'
 import { DeadGroups } from '../views/dead/dead-groups.ts'
 import { Engine } from '../views/engine.ts'
 import { jobView } from '../views/jobs/job-view.ts'
+import { liveRows } from '../views/jobs/live-rows.ts'
 import { Overview } from '../views/overview.ts'
 import { queueList, queueView } from '../views/queues.ts'
 import { scheduleRows, scheduleView } from '../views/schedules.ts'
@@ -34,6 +35,7 @@ export class LiveViews {
       queues: { paceMs: 2_000, look: (viewer) => queueList(deps, viewer) },
       queue: { paceMs: 2_000, look: (viewer, name) => queueView(deps, viewer, name) },
       job: { paceMs: 1_000, look: (viewer, id) => jobView(deps, viewer, id) },
+      rows: { paceMs: 2_000, look: (viewer, ids) => liveRows(deps, viewer, ids) },
       workflows: { paceMs: 5_000, look: (viewer) => workflowPage(deps, viewer) },
       workflow: { paceMs: 1_000, look: (viewer, root) => workflowView(deps, viewer, root) },
       schedules: { paceMs: 3_000, look: (viewer) => scheduleRows(deps, viewer) },

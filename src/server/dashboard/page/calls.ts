@@ -34,11 +34,28 @@ export async function read<Answer>(name: string, query: Readonly<Record<string, 
   return answerOf(await fetch(`${base}/-/${name}?${said}`, { headers: { accept: 'application/json' } }))
 }
 
-export async function change<Answer>(method: 'POST' | 'PATCH' | 'DELETE', name: string, body?: unknown): Promise<Answer> {
+/** The second click of a double click comes within this time. */
+const doubleClickMs = 600
+let last: { readonly key: string; readonly answer: Promise<unknown> } | null = null
+
+/** The same change twice in a row is one: a double click runs nothing twice. */
+export function change<Answer>(method: 'POST' | 'PATCH' | 'DELETE', name: string, body?: unknown): Promise<Answer> {
+  const text = body === undefined ? undefined : JSON.stringify(body)
+  const key = `${method} ${name} ${text}`
+  if (last?.key === key) return last.answer as Promise<Answer>
+  const answer = send<Answer>(method, name, text)
+  const sent = { key, answer }
+  last = sent
+  const forget = () => {
+    if (last === sent) last = null
+  }
+  answer.then(() => setTimeout(forget, doubleClickMs), forget)
+  return answer
+}
+
+async function send<Answer>(method: string, name: string, text: string | undefined): Promise<Answer> {
   const headers = { 'content-type': 'application/json', 'x-treadle': '1' }
-  return answerOf(
-    await fetch(`${base}/-/${name}`, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) }),
-  )
+  return answerOf(await fetch(`${base}/-/${name}`, { method, headers, ...(text !== undefined && { body: text }) }))
 }
 
 async function answerOf<Answer>(response: Response): Promise<Answer> {

@@ -44,11 +44,12 @@ export interface Live<Data> {
 
 const nothing: Live<never> = { data: null, problem: null, at: null }
 
-/** Follows a topic while the component is shown. Keeps the previous data if a problem occurs. */
-export function useLive<Data>(topic: string): Live<Data> {
-  const state = useSignal<Live<Data> & { readonly topic: string }>({ ...nothing, topic })
+/** Follows a topic, if there is one, while the component is shown. Keeps the previous data if a problem occurs. */
+export function useLive<Data>(topic: string | null): Live<Data> {
+  const state = useSignal<Live<Data> & { readonly topic: string | null }>({ ...nothing, topic })
   useEffect(() => {
     if (state.peek().topic !== topic) state.value = { ...nothing, topic }
+    if (topic === null) return undefined
     return listen(topic, ({ at, data, changes, problem }) => {
       const before = state.peek().data
       const known = changes === undefined || before === null ? before : { ...before, ...changes }
@@ -165,6 +166,8 @@ export function pauseOrResume(): void {
   reopenSoon()
 }
 
+// Back in the network, nobody wants to wait for the next try.
+addEventListener('online', reopenSoon)
 // A hidden page causes no load.
 document.addEventListener('visibilitychange', reopenSoon)
 addEventListener('pagehide', () => {

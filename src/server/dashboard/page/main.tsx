@@ -8,7 +8,7 @@ import { Problem } from './components/parts.tsx'
 import { onKey } from './keys.ts'
 import { Login } from './pages/login.tsx'
 import { Overview } from './pages/overview.tsx'
-import { Shell } from './shell.tsx'
+import { ReloadAdvice, Shell } from './shell.tsx'
 import { labelTab } from './tab.ts'
 
 export interface PageProps {
@@ -17,6 +17,9 @@ export interface PageProps {
 }
 
 type Page = ComponentType<PageProps>
+
+/** A request that failed is made again after this time, while its page is shown. */
+const retryMs = 3_000
 
 /** Each page has its own script, loaded when it is first opened. */
 const pages: Readonly<Record<string, () => Promise<Page>>> = {
@@ -35,56 +38,91 @@ const loaded = new Map<string, Page>()
 
 function App() {
   const [name = '', argument] = address.value.parts
-  const problem = useSignal<string | null>(null)
-  const version = useSignal(0)
   const key = name === 'jobs' && argument !== undefined ? 'job' : name
+  const refusal = useViewer(name)
+  const { page: Current, isMissing } = usePage(key)
+  if (name === 'login') return <Login />
+  if (me.value === null)
+    return refusal === null ? (
+      <div class="loading" aria-busy="true" />
+    ) : (
+      <main class="lonely">
+        <h1>Treadle</h1>
+        <Problem problem={{ title: '', detail: refusal }} />
+      </main>
+    )
+  return (
+    <Shell>
+      {isMissing && <ReloadAdvice>This page could not be loaded: the server does not answer, or was updated.</ReloadAdvice>}
+      {Current !== undefined ? (
+        <Current key={`${key}/${argument ?? ''}`} argument={argument} />
+      ) : (
+        !isMissing && <div class="loading" aria-busy="true" />
+      )}
+    </Shell>
+  )
+}
+
+/** Asks who is looking, again and again if the server does not answer. Says why it does not. */
+function useViewer(name: string): string | null {
+  const refusal = useSignal<string | null>(null)
+  const failures = useSignal(0)
   useEffect(() => {
-    if (me.value !== null || name === 'login') return
+    if (me.value !== null || name === 'login') return undefined
+    let timer: number | undefined
     read<Me>('me').then(
       (answer) => {
         offset.value = answer.now - Date.now()
+        refusal.value = null
         me.value = answer
       },
       (refused: Refusal) => {
-        if (refused.status !== 401) problem.value = refused.message
+        if (refused.status === 401) return
+        refusal.value = refused.message
+        timer = setTimeout(() => failures.value++, retryMs)
       },
     )
-  }, [name, me.value])
+    return () => clearTimeout(timer)
+  }, [name, me.value, failures.value])
+  return refusal.value
+}
+
+/** The page of this name, once its script is loaded. */
+function usePage(key: string): { readonly page: Page | undefined; readonly isMissing: boolean } {
+  const version = useSignal(0)
+  const missing = useSignal<string | null>(null)
   useEffect(() => {
     const load = pages[key]
-    if (load === undefined || loaded.has(key)) return
+    if (load === undefined || loaded.has(key)) return undefined
+    let timer: number | undefined
+    // Browsers do not load a script again that could not be loaded, so the page is.
+    const reload = () => {
+      timer = setTimeout(() => read('me').then(() => timer !== undefined && location.reload(), reload), retryMs)
+    }
     load().then(
       (page) => {
         loaded.set(key, page)
         version.value++
       },
       () => {
-        problem.value = 'This page could not be loaded. The server may have been updated: reload to continue.'
+        missing.value = key
+        if (!wasReloaded()) reload()
       },
     )
+    return () => {
+      clearTimeout(timer)
+      timer = undefined
+    }
   }, [key])
   void version.value
-  if (name === 'login') return <Login />
-  if (me.value === null)
-    return problem.value === null ? (
-      <div class="loading" aria-busy="true" />
-    ) : (
-      <main class="lonely">
-        <h1>Treadle</h1>
-        <Problem problem={{ title: '', detail: problem.value }} />
-      </main>
-    )
-  const Current = key === '' ? Overview : key in pages ? loaded.get(key) : NoPage
-  return (
-    <Shell>
-      {problem.value !== null && <Problem problem={{ title: '', detail: problem.value }} />}
-      {Current === undefined ? (
-        <div class="loading" aria-busy="true" />
-      ) : (
-        <Current key={`${key}/${argument ?? ''}`} argument={argument} />
-      )}
-    </Shell>
-  )
+  const page = key === '' ? Overview : key in pages ? loaded.get(key) : NoPage
+  return { page, isMissing: page === undefined && missing.value === key }
+}
+
+/** A page that lacks a script for good must not be reloaded forever. */
+function wasReloaded(): boolean {
+  const [navigation] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
+  return navigation?.type === 'reload'
 }
 
 function NoPage() {

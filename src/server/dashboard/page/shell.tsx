@@ -36,7 +36,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
       <TopBar />
       <Rail />
       <main id="main" tabIndex={-1}>
-        {isOutdated.value && <Outdated />}
+        {isOutdated.value && <ReloadAdvice>The server has been updated since this page was loaded.</ReloadAdvice>}
         {children}
       </main>
       <Messages />
@@ -46,11 +46,12 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
   )
 }
 
-function Outdated() {
+/** Something is amiss that a reload may mend. */
+export function ReloadAdvice({ children }: { readonly children: string }) {
   return (
     <p class="advice" role="status">
       <Icon name="warning" />
-      <span>The server has been updated since this page was loaded.</span>
+      <span>{children}</span>
       <button type="button" onClick={() => location.reload()}>
         Reload
       </button>
@@ -107,7 +108,7 @@ function TopBar() {
         <img src={`${base}/-/icon.svg`} alt="" width="24" height="24" />
         <strong>Treadle</strong>
       </a>
-      {environment !== null && <span class="environment">{environment}</span>}
+      {environment !== null && <span class="environment">{visible(environment)}</span>}
       <form class="search" role="search" onSubmit={search}>
         <Icon name="search" />
         <input
@@ -150,7 +151,7 @@ function TopBar() {
       </button>
       {role !== undefined && (
         <span class="who">
-          {user !== null && <b>{user}</b>} {role}
+          {user !== null && <b>{visible(user)}</b>} {role}
         </span>
       )}
       {canLogOut && (

@@ -4,6 +4,7 @@ import { fullestFirst, type Totals, totalsByQueue, totalsOf } from '../../../que
 import { seenPausedQueues } from '../../access/seen-paused.ts'
 import { HttpProblem } from '../../http/wire/http-problem.ts'
 import type { Viewer } from '../access/viewer.ts'
+import { pauseWords, resumeWords } from '../act-words.ts'
 import type { ViewDeps } from '../deps.ts'
 import type { QueueRow, QueueView } from '../shared/views/queue.ts'
 import { workersFor } from './workers.ts'
@@ -47,11 +48,17 @@ export async function queueView(deps: ViewDeps, viewer: Viewer, queue: string): 
   const workers = (await workersFor(deps, viewer)).filter(({ queues }) => queues === null || queues.includes(queue))
   return {
     ...queueRow(deps, viewer, queue, totalsOf(counts), paused.includes(queue)),
+    pausedHere: paused.includes(queue) ? pausedHere(deps, viewer, queue) : null,
     jobs: sorted.slice(0, mostJobs),
     more: Math.max(0, sorted.length - mostJobs),
     workers,
     series: await deps.series.read('1h', grant, queue),
   }
+}
+
+function pausedHere({ activity }: ViewDeps, viewer: Viewer, queue: string): QueueView['pausedHere'] {
+  const last = activity.last(viewer, pauseWords(queue), resumeWords(queue))
+  return last === null || last.what === resumeWords(queue) ? null : { at: last.at, user: last.user }
 }
 
 function queueRow(

@@ -103,7 +103,14 @@ export function ThroughputChart({ series }: { readonly series: SeriesView }) {
             ]}
         <span class="muted">per {stepMs === 60_000 ? 'minute' : stepMs === 3_600_000 ? 'hour' : duration(stepMs)}</span>
       </figcaption>
-      <Table series={series} />
+      <Table
+        points={points.filter(({ done, retried, dead, other }) => done + retried + dead + other > 0)}
+        columns={[
+          ...stacked.map(({ name, of }) => [name, (point: SeriesPoint) => exact(of(point) ?? 0)] as const),
+          ['wait p95', ({ wait }) => durationOf(wait?.[1])],
+          ['run p95', ({ run }) => durationOf(run?.[1])],
+        ]}
+      />
     </figure>
   )
 }
@@ -172,6 +179,10 @@ export function TimesChart({ series, what }: { readonly series: SeriesView; read
         ))}
         <span class="muted">estimates</span>
       </figcaption>
+      <Table
+        points={points.filter((point) => point[what] !== null)}
+        columns={percents.map((name, index) => [name, (point) => durationOf(point[what]?.[index])] as const)}
+      />
     </figure>
   )
 }
@@ -242,8 +253,13 @@ function Times({ series: { points, stepMs }, width }: { readonly series: SeriesV
 }
 
 /** The same data for screen readers. */
-function Table({ series: { points } }: { readonly series: SeriesView }) {
-  const told = points.filter(({ done, retried, dead, other }) => done + retried + dead + other > 0).slice(-30)
+function Table({
+  points,
+  columns,
+}: {
+  readonly points: readonly SeriesPoint[]
+  readonly columns: readonly (readonly [name: string, of: (point: SeriesPoint) => string])[]
+}) {
   return (
     <details class="chart-table">
       <summary>As a table</summary>
@@ -251,30 +267,32 @@ function Table({ series: { points } }: { readonly series: SeriesView }) {
         <thead>
           <tr>
             <th>from</th>
-            <th>done</th>
-            <th>retried</th>
-            <th>dead</th>
-            <th>other</th>
-            <th>wait p95</th>
-            <th>run p95</th>
+            {columns.map(([name]) => (
+              <th key={name} class="num">
+                {name}
+              </th>
+            ))}
           </tr>
         </thead>
         <tbody>
-          {told.map(({ at, done, retried, dead, other, wait, run }) => (
-            <tr key={at}>
-              <td>{date(at)}</td>
-              <td>{done}</td>
-              <td>{retried}</td>
-              <td>{dead}</td>
-              <td>{other}</td>
-              <td>{wait === null ? '–' : duration(wait[1])}</td>
-              <td>{run === null ? '–' : duration(run[1])}</td>
+          {points.slice(-30).map((point) => (
+            <tr key={point.at}>
+              <td>{date(point.at)}</td>
+              {columns.map(([name, of]) => (
+                <td key={name} class="num">
+                  {of(point)}
+                </td>
+              ))}
             </tr>
           ))}
         </tbody>
       </table>
     </details>
   )
+}
+
+function durationOf(ms: number | undefined): string {
+  return ms === undefined ? '–' : duration(ms)
 }
 
 function summary({ points }: SeriesView): string {

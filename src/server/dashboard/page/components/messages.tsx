@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import { visible } from '../format.ts'
 import { Icon } from './icons.tsx'
 import { Linked } from './parts.tsx'
 
@@ -44,7 +45,7 @@ export function Messages() {
       {messages.value.map(({ id, kind, text }) => (
         <div key={id} class={`message ${kind}`}>
           <Icon name={kind === 'done' ? 'tick' : 'warning'} />
-          <span>{text}</span>
+          <span>{typeof text === 'string' ? visible(text) : text}</span>
           <button type="button" class="icon-button" aria-label="Dismiss" onClick={() => dismiss(id)}>
             <Icon name="cross" />
           </button>

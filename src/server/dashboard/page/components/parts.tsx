@@ -178,7 +178,7 @@ export function Empty({ title, children }: { readonly title: string; readonly ch
 export function Code({ children }: { readonly children: string }) {
   return (
     <pre class="snippet" tabIndex={0}>
-      <code>{children}</code>
+      <code>{visible(children)}</code>
       <Copy text={children} />
     </pre>
   )
@@ -256,7 +256,7 @@ export function SearchedTo({
   return (
     <div class="searched">
       <span>
-        {next === null ? 'End of the list: ' : ''}searched {exact(searched.jobs)} {searched.jobs === 1 ? 'job' : 'jobs'}
+        {next === null ? 'End of the list: searched' : 'Searched'} {exact(searched.jobs)} {searched.jobs === 1 ? 'job' : 'jobs'}
         {searched.until !== null && (
           <>
             , back to <Instant at={searched.until} />

@@ -22,8 +22,8 @@ export function WorkerTable({ workers }: { readonly workers: readonly WorkerRow[
             <th>version</th>
             <th class="num">running</th>
             <th>queues</th>
-            <th class="num">jobs</th>
-            <th>schedules</th>
+            <th class="num">job names</th>
+            <th>scheduler ran</th>
             <th>started</th>
             <th>last seen</th>
           </tr>
@@ -50,10 +50,12 @@ export function WorkerTable({ workers }: { readonly workers: readonly WorkerRow[
               <td class="wrap" data-label="queues">
                 {worker.queues === null ? 'all' : <Text>{worker.queues.join(', ')}</Text>}
               </td>
-              <td class="num" data-label="jobs">
+              <td class="num" data-label="job names">
                 {worker.jobs.length}
               </td>
-              <td data-label="schedules">{worker.follows ? <Ago at={worker.lastTickAt} /> : <span class="muted">no</span>}</td>
+              <td data-label="scheduler ran">
+                {worker.follows ? <Ago at={worker.lastTickAt} /> : <span class="muted">no</span>}
+              </td>
               <td data-label="started">
                 <Ago at={worker.startedAt} />
               </td>

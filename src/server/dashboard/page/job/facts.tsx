@@ -3,6 +3,7 @@ import type { JobView, LinkView } from '../../shared/views/job.ts'
 import { to, toJobs } from '../address.ts'
 import { Card, JobLink, Precise, State, stateOf, TagList, Text } from '../components/parts.tsx'
 import { duration, shortId, visible } from '../format.ts'
+import { ScheduleName } from '../schedules/schedule-name.tsx'
 
 export function Links({ job }: { readonly job: JobView }) {
   const { links, waiters, root, parent, id } = job
@@ -85,7 +86,7 @@ export function Facts({ job }: { readonly job: JobView }) {
           [
             'Schedule',
             <a key="schedule" href={to('schedules', job.schedule)}>
-              {visible(job.schedule)}
+              <ScheduleName name={job.schedule} />
             </a>,
           ] as const,
         ]),

@@ -5,8 +5,7 @@ import { Icon } from '../components/icons.tsx'
 import { ask, attempt } from '../components/messages.tsx'
 import { Copy, State, stateOf, Text } from '../components/parts.tsx'
 import { iso, shortId } from '../format.ts'
-
-export const isEnded = (state: string) => ['succeeded', 'dead', 'cancelled', 'skipped'].includes(state)
+import { isEnded } from './ended.ts'
 
 interface HeadProps {
   readonly job: JobView

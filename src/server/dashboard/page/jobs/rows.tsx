@@ -1,14 +1,14 @@
 import { useRef } from 'preact/hooks'
-import type { JobRow } from '../../shared/views/job.ts'
 import { may } from '../calls.ts'
 import { JobLink, State, stateOf, TagList, Text, tick } from '../components/parts.tsx'
 import { areColumnsChosen, shownColumns } from './columns.tsx'
+import type { ListedJob } from './live-rows.ts'
 
 /** Maximum number of tags in a row; the page of the job has all of them. */
 const shownTags = 4
 
 interface RowsProps {
-  readonly rows: readonly JobRow[]
+  readonly rows: readonly ListedJob[]
   readonly selected: ReadonlySet<string>
   readonly onSelect: (ids: ReadonlySet<string>) => void
 }
@@ -55,7 +55,7 @@ export function Rows({ rows, selected, onSelect }: RowsProps) {
         </thead>
         <tbody>
           {rows.map((row) => (
-            <tr key={row.id} data-row class={selected.has(row.id) ? 'selected' : undefined}>
+            <tr key={row.id} data-row class={selected.has(row.id) ? 'selected' : row.gone !== null ? 'silent' : undefined}>
               {may() && (
                 <td class="tick">
                   <input
@@ -73,6 +73,7 @@ export function Rows({ rows, selected, onSelect }: RowsProps) {
                 <JobLink id={row.id}>
                   <Text>{row.job}</Text>
                 </JobLink>
+                {row.gone === 'deleted' && <span class="badge">deleted</span>}
                 {row.spoilt && <span class="badge bad">spoilt</span>}
                 <TagList tags={row.tags} most={shownTags} />
               </td>

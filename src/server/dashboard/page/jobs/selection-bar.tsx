@@ -3,6 +3,7 @@ import type { JobRow } from '../../shared/views/job.ts'
 import { bulk } from '../components/bulk.tsx'
 import { Icon } from '../components/icons.tsx'
 import { exact } from '../format.ts'
+import { isEnded } from '../job/ended.ts'
 
 interface SelectionProps {
   readonly selected: ReadonlySet<string>
@@ -20,14 +21,13 @@ export function SelectionBar({ selected, rows, filter, total, onDone, onClear }:
   const actAll = (action: BulkAction) => void bulk(action, { filter }, onDone)
   const has = chosen.length > 0
   if (!has && !(all && rows.length > 0)) return null
-  const ended = (state: string) => ['succeeded', 'dead', 'cancelled', 'skipped'].includes(state)
   const from = has ? chosen : rows
   const can = (action: BulkAction) =>
     from.some(({ state }) =>
       action === 'retry'
-        ? ended(state)
+        ? isEnded(state)
         : action === 'cancel'
-          ? !ended(state)
+          ? !isEnded(state)
           : action === 'delete'
             ? state !== 'running'
             : state === 'scheduled' || state === 'ready',

@@ -168,7 +168,7 @@ function Groups({
               <td data-label="last">
                 <Ago at={group.lastAt} />
               </td>
-              <td class="end">{may() && <GroupActions group={group} onDone={onDone} />}</td>
+              <td class="end compact">{may() && <GroupActions group={group} onDone={onDone} />}</td>
             </tr>
           ))}
         </tbody>
@@ -181,11 +181,13 @@ function GroupActions({ group, onDone }: { readonly group: ErrorGroup; readonly 
   const chosen = { filter: filterOf(group), errorKey: group.key, count: group.jobs, isEstimate: group.isEstimate }
   return (
     <span class="actions">
-      <button type="button" data-key="r" onClick={() => void bulk('retry', chosen, onDone)}>
-        <Icon name="again" /> Retry …<span class="visually-hidden"> {visible(group.normal)}</span>
+      <button type="button" data-key="r" title="Retry …" onClick={() => void bulk('retry', chosen, onDone)}>
+        <Icon name="again" /> <span class="action-word">Retry …</span>
+        <span class="visually-hidden"> {visible(group.normal)}</span>
       </button>
-      <button type="button" class="danger-text" onClick={() => void bulk('delete', chosen, onDone)}>
-        <Icon name="trash" /> Delete …<span class="visually-hidden"> {visible(group.normal)}</span>
+      <button type="button" class="danger-text" title="Delete …" onClick={() => void bulk('delete', chosen, onDone)}>
+        <Icon name="trash" /> <span class="action-word">Delete …</span>
+        <span class="visually-hidden"> {visible(group.normal)}</span>
       </button>
     </span>
   )

@@ -10,6 +10,7 @@ import { exact } from '../format.ts'
 import { ColumnMenu } from '../jobs/columns.tsx'
 import { ExportMenu } from '../jobs/export-menu.tsx'
 import { FilterBar, Tabs } from '../jobs/filter-bar.tsx'
+import { useLiveRows } from '../jobs/live-rows.ts'
 import { Rows } from '../jobs/rows.tsx'
 import { SavedFilters } from '../jobs/saved-filters.tsx'
 import { SelectionBar } from '../jobs/selection-bar.tsx'
@@ -77,6 +78,7 @@ export function Jobs() {
   const filter = address.value.query.get('q') ?? ''
   const parsed = parseFilter(filter)
   const { loaded, problem, busy, load, stop } = useJobs(filter)
+  const rows = useLiveRows(loaded?.rows ?? [], parsed.terms ?? [])
   const selected = useSignal<ReadonlySet<string>>(new Set())
   const { data: counts } = useLive<Counts>('counts')
   useEffect(() => {
@@ -102,7 +104,7 @@ export function Jobs() {
       {may() && (
         <SelectionBar
           selected={selected.value}
-          rows={loaded?.rows ?? []}
+          rows={rows}
           filter={filter}
           total={loaded?.total ?? null}
           onDone={reload}
@@ -115,11 +117,11 @@ export function Jobs() {
       {loaded !== null && (
         <Card>
           <Newer counts={counts} terms={parsed.terms ?? []} total={loaded.total} onLoad={reload} />
-          {loaded.rows.length === 0 ? (
+          {rows.length === 0 ? (
             <NoJobs terms={parsed.terms ?? []} isOver={loaded.next === null} />
           ) : (
             <Rows
-              rows={loaded.rows}
+              rows={rows}
               selected={selected.value}
               onSelect={(ids) => {
                 selected.value = ids

@@ -9,6 +9,7 @@ import { Icon } from '../components/icons.tsx'
 import { Ago, Ahead, Card, Code, Empty, JobLink, Problem, Progress, Spark, Text, tick, Waiting } from '../components/parts.tsx'
 import { ago, count, duration, exact, perMinute, share } from '../format.ts'
 import { useLive } from '../live.ts'
+import { ScheduleName } from '../schedules/schedule-name.tsx'
 
 const ranges: readonly Range[] = ['1h', '1d', '7d']
 
@@ -188,7 +189,7 @@ function Busiest({ view: { busiest } }: { readonly view: OverviewView }) {
         <Empty title="No job has ended in the last five minutes" />
       ) : (
         <div class="scroll" tabIndex={0} role="region" aria-label="Busiest jobs">
-          <table>
+          <table class="stack">
             <thead>
               <tr>
                 <th>job</th>
@@ -201,19 +202,25 @@ function Busiest({ view: { busiest } }: { readonly view: OverviewView }) {
             <tbody>
               {busiest.map(({ job, queue, perMinute: rate, runP95, failedShare }) => (
                 <tr key={`${queue} ${job}`}>
-                  <td>
+                  <td class="line">
                     <a href={toJobs(`job:${quoted(job)}`)}>
                       <Text>{job}</Text>
                     </a>
                   </td>
-                  <td>
+                  <td data-label="queue">
                     <a href={to('queues', queue)}>
                       <Text>{queue}</Text>
                     </a>
                   </td>
-                  <td class="num">{perMinute(rate)}</td>
-                  <td class="num">{runP95 === null ? '–' : duration(runP95)}</td>
-                  <td class="num">{share(failedShare)}</td>
+                  <td class="num" data-label="ended">
+                    {perMinute(rate)}
+                  </td>
+                  <td class={`num${runP95 === null ? ' none' : ''}`} data-label="run p95">
+                    {runP95 === null ? '–' : duration(runP95)}
+                  </td>
+                  <td class="num" data-label="failed">
+                    {share(failedShare)}
+                  </td>
                 </tr>
               ))}
             </tbody>
@@ -291,7 +298,7 @@ function NextRuns({ view: { next } }: { readonly view: OverviewView }) {
           {next.map(({ name, at }) => (
             <li key={name}>
               <a class="clip" href={to('schedules', name)}>
-                <Text>{name}</Text>
+                <ScheduleName name={name} />
               </a>
               <span class="muted">
                 <Ahead at={at} />

@@ -174,6 +174,18 @@ function Detail({ name }: { readonly name: string }) {
           Queue <Text>{name}</Text>
         </h1>
         {data.paused && <State state="paused" />}
+        {data.pausedHere !== null && (
+          <span class="muted">
+            paused here
+            {data.pausedHere.user !== null && (
+              <>
+                {' '}
+                by <Text>{data.pausedHere.user}</Text>
+              </>
+            )}
+            , <Ago at={data.pausedHere.at} />
+          </span>
+        )}
         {may() && (
           <span class="actions">
             <PauseButton queue={name} paused={data.paused} />

@@ -152,11 +152,11 @@ function Detail({ root }: { readonly root: string }) {
       </>
     )
   const view = address.value.query.get('view') === 'table' ? 'table' : 'graph'
-  const isOver = ended(data.counts) >= data.total
+  const left = data.total - ended(data.counts)
   const cancel = () =>
     ask({
       title: 'Cancel this workflow?',
-      text: `${exact(data.total - ended(data.counts))} of its jobs have not ended. Running jobs are asked to stop.`,
+      text: `${exact(left)} of its jobs ${left === 1 ? 'has' : 'have'} not ended. Running jobs are asked to stop.`,
       action: 'Cancel the workflow',
       isDangerous: true,
       onAnswer: () =>
@@ -179,7 +179,7 @@ function Detail({ root }: { readonly root: string }) {
         </span>
         {may() && (
           <span class="actions">
-            {!isOver && (
+            {left > 0 && (
               <button type="button" onClick={cancel}>
                 <Icon name="bar" /> Cancel …
               </button>

@@ -3,9 +3,10 @@ import { useEffect, useRef } from 'preact/hooks'
 import type { CalendarRow, CalendarView } from '../../shared/views/schedule.ts'
 import { address, base, to, withParameter } from '../address.ts'
 import { now, read } from '../calls.ts'
-import { Card, Problem, Text, tick } from '../components/parts.tsx'
+import { Card, Problem, tick } from '../components/parts.tsx'
 import { clock, date, day, dayStart } from '../format.ts'
 import { zone } from '../settings.ts'
+import { ScheduleName } from './schedule-name.tsx'
 import { NoSchedule } from './schedule-parts.tsx'
 
 const dayMs = 86_400_000
@@ -110,7 +111,7 @@ function CalendarGrid({ view: { from, to: until, schedules }, days }: { readonly
         {schedules.map((row) => (
           <div key={row.name} class="calendar-row">
             <a class="clip" href={to('schedules', row.name)}>
-              <Text>{row.name}</Text>
+              <ScheduleName name={row.name} />
             </a>
             <div class="calendar-line">
               {at > from && at < until && <span class="calendar-now" style={{ left: left(at) }} />}

@@ -1,3 +1,4 @@
+import type { ActivityEntry } from './bulk.ts'
 import type { Counts } from './job.ts'
 import type { SeriesView } from './series.ts'
 import type { WorkerRow } from './worker.ts'
@@ -26,6 +27,8 @@ export interface QueuedJobRow {
 }
 
 export interface QueueView extends QueueRow {
+  /** Who paused it from this dashboard and when; null if it is not paused, or was paused elsewhere. */
+  readonly pausedHere: Pick<ActivityEntry, 'at' | 'user'> | null
   readonly jobs: readonly QueuedJobRow[]
   /** The number of jobs that are not listed. */
   readonly more: number

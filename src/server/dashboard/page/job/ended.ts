@@ -1,0 +1,3 @@
+export function isEnded(state: string): boolean {
+  return ['succeeded', 'dead', 'cancelled', 'skipped'].includes(state)
+}
