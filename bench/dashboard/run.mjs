@@ -1,5 +1,5 @@
 // What the pages of the dashboard cost with few jobs and with very many, and what viewers cost a busy worker.
-//   node bench/dashboard/run.mjs [--jobs 1000,1000000] [--viewers 50] [--drain 20000] [--rounds 40] [--paint]
+//   node bench/dashboard/run.mjs [--jobs 1000,1000000] [--viewers 50] [--drain 100000] [--rounds 40] [--paint]
 // On SQLite, or on the databases TREADLE_BENCH_URL_few and TREADLE_BENCH_URL_many of a server, which must be there and empty. Requests are made to both queues in turn, so
 // that what else the machine does concerns both. --paint also opens the pages in Chromium.
 import { fork } from 'node:child_process'
@@ -18,7 +18,7 @@ const { values } = parseArgs({
   options: {
     jobs: { type: 'string', default: '1000,1000000' },
     viewers: { type: 'string', default: '50' },
-    drain: { type: 'string', default: '20000' },
+    drain: { type: 'string', default: '100000' },
     rounds: { type: 'string', default: '40' },
     paint: { type: 'boolean', default: false },
   },
@@ -138,6 +138,7 @@ async function queueWith(url, size) {
 /**
  * What viewers take of a worker's processor time: of one that serves the dashboard too, and of one beside a server in a process of its own.
  * Browsers are another process in both. Viewers cost by the second, jobs cost each, so what they take is also told as a share of a core.
+ * The drain must last for seconds: what a page costs once, when it is opened, is not what viewers cost.
  */
 async function compareDrains(folder, viewers) {
   for (const place of ['in the process of the worker', 'in a process of its own']) {
@@ -159,7 +160,7 @@ async function drained(url, viewers, place) {
   jobs.define('plain', () => {})
   await filled(jobs, 'plain', Number(values.drain))
   const served = await (place === 'in a process of its own' ? servedBeside(url) : servedHere(jobs))
-  const events = `http://127.0.0.1:${served.port}/-/events?topic=overview%3A1h&topic=counts`
+  const events = `http://127.0.0.1:${served.port}/-/events?topic=overview%3A1h&topic=counts&topic=verdict`
   const browsers = viewers === 0 ? null : fork(new URL('./viewers.mjs', import.meta.url), [events, String(viewers)])
   if (browsers !== null) await once(browsers, 'message')
   const servedBefore = await served.cpu()

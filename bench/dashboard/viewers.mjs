@@ -1,13 +1,18 @@
-// So many streams of a dashboard, read until this process is ended. Says so when all of them have begun.
+// So many streams of a dashboard, read until this process is ended. Says so when all of them have shown their first data.
 const [url, count] = process.argv.slice(2)
 
 const streams = await Promise.all(
   Array.from({ length: Number(count) }, () => fetch(url, { headers: { 'sec-fetch-site': 'same-origin' } })),
 )
-process.send(streams.length)
 process.once('disconnect', () => process.exit())
+let shown = 0
 await Promise.all(
   streams.map(async ({ body }) => {
-    for await (const _ of body);
+    let hasData = false
+    for await (const part of body) {
+      if (hasData || !Buffer.from(part).includes('data: {')) continue
+      hasData = true
+      if (++shown === streams.length) process.send(shown)
+    }
   }),
 ).catch(() => {})

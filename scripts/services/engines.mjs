@@ -18,7 +18,7 @@ export const testServers = {
 }
 
 /** Programs that some tests start themselves, by the packages that bring them on Debian. Without them those tests are skipped. */
-export const testPrograms = { pgbouncer: 'pgbouncer', chromium: 'chromium' }
+export const testPrograms = { pgbouncer: 'pgbouncer', chromium: 'chromium', promtool: 'prometheus' }
 
 /** The variable with the path of the file that describes what was started, for whoever wants to stop and start it. */
 export const descriptionVariable = 'TREADLE_TEST_SERVICES'

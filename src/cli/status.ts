@@ -1,7 +1,7 @@
 import { messageOf } from '../core/errors.ts'
 import { type BacklogCount, jobInBroker } from '../queue/contract/backlog.ts'
 import { type JobState, zeroCounts } from '../queue/contract/job-state.ts'
-import { totalsByQueue, totalsOf } from '../queue/contract/queue-counts.ts'
+import { byName, totalsByQueue, totalsOf } from '../queue/contract/queue-counts.ts'
 import type { JobStore } from '../queue/contract/store.ts'
 import type { WorkerRecord } from '../queue/contract/worker-store.ts'
 import { iso } from './output/jobs/jobs.ts'
@@ -71,7 +71,7 @@ function brokerStatus(url: string, backlog: readonly BacklogCount[]): Status {
   const queues = backlog.map(({ queue, ...counts }) => {
     return { queue, paused: false, counts: { ...zeroCounts(), ...counts }, oldestReadyAt: null }
   })
-  return { url, queues: queues.toSorted((a, b) => compare(a.queue, b.queue)), jobs: [], schedules: [], workers: [] }
+  return { url, queues: queues.toSorted((a, b) => byName(a.queue, b.queue)), jobs: [], schedules: [], workers: [] }
 }
 
 /** The status from the maintained counters. `complete` is false if something is wrong with the jobs of this program. */
@@ -82,12 +82,12 @@ export async function readStatus(
   complete: boolean,
 ): Promise<Status> {
   const { jobs } = project
-  const counts = (await store.counts({ oldest: true })).toSorted((a, b) => compare(a.queue, b.queue) || compare(a.job, b.job))
+  const counts = (await store.counts({ oldest: true })).toSorted((a, b) => byName(a.queue, b.queue) || byName(a.job, b.job))
   const paused = (await store.paused()).queues
   const pausedJobs = new Set((await store.paused()).jobs)
   const byQueue = totalsByQueue(counts)
   const isPaused = new Set(paused)
-  const queues = [...new Set([...byQueue.keys(), ...paused])].toSorted(compare)
+  const queues = [...new Set([...byQueue.keys(), ...paused])].toSorted(byName)
   return {
     url: project.url,
     queues: queues.map((queue) => {
@@ -101,8 +101,4 @@ export async function readStatus(
     schedules: await readSchedules(jobs, now, complete),
     workers: await store.workers.list(),
   }
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }

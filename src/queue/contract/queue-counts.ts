@@ -40,7 +40,8 @@ export function totalsByQueue(counts: readonly JobCount[]): ReadonlyMap<string, 
   return queues
 }
 
-const byName = new Intl.Collator('en', { numeric: true }).compare
+/** Numbers in names count as numbers: `partner-2` comes before `partner-10`. */
+export const byName = new Intl.Collator('en', { numeric: true }).compare
 
 /** The queues with the most unfinished jobs first; `tenant-2` before `tenant-10`. */
 export function fullestFirst(names: Iterable<string>, totals: ReadonlyMap<string, Totals>): readonly string[] {

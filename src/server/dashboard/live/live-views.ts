@@ -11,6 +11,7 @@ import { Overview } from '../views/overview.ts'
 import { queueList, queueView } from '../views/queues.ts'
 import { scheduleRows, scheduleView } from '../views/schedules.ts'
 import { workersFor, workerView } from '../views/workers.ts'
+import { WorkflowLinks } from '../views/workflow-links.ts'
 import { workflowPage, workflowView } from '../views/workflows.ts'
 
 interface LiveView {
@@ -28,6 +29,7 @@ export class LiveViews {
     this.engine = new Engine(deps)
     const dead = new DeadGroups(deps)
     const overview = new Overview(deps, dead)
+    const links = new WorkflowLinks(deps.store)
     const views: Readonly<Record<string, LiveView>> = {
       overview: { paceMs: 1_000, look: (viewer, range) => overview.view(viewer, rangeOf(range)) },
       verdict: { paceMs: 5_000, look: (viewer) => overview.verdict(viewer) },
@@ -37,7 +39,7 @@ export class LiveViews {
       job: { paceMs: 1_000, look: (viewer, id) => jobView(deps, viewer, id) },
       rows: { paceMs: 2_000, look: (viewer, ids) => liveRows(deps, viewer, ids) },
       workflows: { paceMs: 5_000, look: (viewer) => workflowPage(deps, viewer) },
-      workflow: { paceMs: 1_000, look: (viewer, root) => workflowView(deps, viewer, root) },
+      workflow: { paceMs: 1_000, look: (viewer, root) => workflowView(deps, viewer, links, root) },
       schedules: { paceMs: 3_000, look: (viewer) => scheduleRows(deps, viewer) },
       schedule: { paceMs: 3_000, look: (viewer, name) => scheduleView(deps, viewer, name) },
       workers: { paceMs: 2_000, look: (viewer) => workersFor(deps, viewer) },

@@ -8,6 +8,7 @@ import type { ViewDeps } from '../deps.ts'
 import type { State } from '../shared/views/job.ts'
 import type { GraphNode, WorkflowPage, WorkflowRow, WorkflowView } from '../shared/views/workflow.ts'
 import { walk } from './jobs/walk.ts'
+import type { WorkflowLinks } from './workflow-links.ts'
 
 const pageSize = 25
 const mostMembers = 500
@@ -43,12 +44,17 @@ export async function workflowPage({ store, clock }: ViewDeps, { grant }: Viewer
   return { workflows: workflows.filter(({ total }) => total > 1), next, searched }
 }
 
-export async function workflowView({ store }: ViewDeps, { grant }: Viewer, root: string): Promise<WorkflowView> {
+export async function workflowView(
+  { store }: ViewDeps,
+  { grant }: Viewer,
+  known: WorkflowLinks,
+  root: string,
+): Promise<WorkflowView> {
   const [tree, members] = await Promise.all([treeFor(grant, store, root), store.list({ root, limit: mostMembers })])
   const seen = members.filter((member) => grant.sees(member))
   if (seen.length === 0)
     throw new HttpProblem('not-found', `There is no workflow ${JSON.stringify(root)}, or its jobs are deleted already`)
-  const links = new Map(await Promise.all(seen.map(async ({ id }) => [id, await store.links(id)] as const)))
+  const links = new Map(await Promise.all(seen.map(async (member) => [member.id, await known.of(member)] as const)))
   const first = seen.find(({ id }) => id === root) ?? (seen.at(-1) as JobRecord)
   const ends = seen.map(({ finishedAt }) => finishedAt)
   return {

@@ -202,7 +202,7 @@ function Detail({ name }: { readonly name: string }) {
         ))}
         <div class="tile">
           <span class="tile-label">oldest ready</span>
-          <span class="tile-value">
+          <span class="tile-value tile-words">
             <Ago at={data.oldestReadyAt} />
           </span>
         </div>
