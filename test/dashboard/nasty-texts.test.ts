@@ -28,7 +28,7 @@ describe.skipIf(!hasBrowser)('a nasty text', () => {
         throw Object.assign(new Error(nasty, { cause: new Error(nasty) }), { code: name })
       })
       .queue('a/b:c')
-      .retries(0)
+      .retries(0, { jitter: 'none' })
     const options = { group: name, tags: [name.slice(0, 59)], unique: name, meta: { [name]: nasty } }
     const failing = await fails.dispatch({ [name]: nasty }, options)
     const { id } = failing

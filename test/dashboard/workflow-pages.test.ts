@@ -40,7 +40,7 @@ describe.skipIf(!hasBrowser)('the page of a workflow', () => {
     await page.getByText(/^100 of 5,001/).waitFor()
     expect(await accessibilityProblems(page)).toEqual([])
     await batch.cancel()
-  }, 120_000)
+  })
 
   test(`that is a chain of ${long} is drawn from left to right, and moves as its jobs end`, async () => {
     const { page } = opened
