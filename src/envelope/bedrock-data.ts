@@ -1,18 +1,30 @@
-import { parseExact, writeExact } from '../core/text/exact-json.ts'
+import { parseExact, parseVerbatim, writeExact } from '../core/text/exact-json.ts'
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
 /** The object in a JSON text; null if it is not an object. */
 export function objectOf(text: string): JsonObject | null {
-  const value = jsonOf(text)
+  return asObject(jsonOf(text))
+}
+
+function asObject(value: unknown): JsonObject | null {
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
   return isObject ? (value as JsonObject) : null
 }
 
-/** Undefined if it is not JSON. To be written with `writeExact`: large numbers are kept as they are. */
+/** Undefined if it is not JSON. */
 export function jsonOf(text: string): unknown {
+  return parsedBy(parseExact, text)
+}
+
+/** Undefined if it is not JSON. To be written again with `writeExact`: all numbers are kept as they are. */
+export function verbatimJsonOf(text: string): unknown {
+  return parsedBy(parseVerbatim, text)
+}
+
+function parsedBy(parse: (text: string) => unknown, text: string): unknown {
   try {
-    return parseExact(text)
+    return parse(text)
   } catch {
     return undefined
   }
@@ -20,7 +32,7 @@ export function jsonOf(text: string): unknown {
 
 /** Returns the text with these members set; undefined removes a member. Texts that are not objects are left alone. */
 export function withMembers(text: string, members: JsonObject): string {
-  const object = objectOf(text)
+  const object = asObject(verbatimJsonOf(text))
   return object === null ? text : writeExact({ ...object, ...members })
 }
 

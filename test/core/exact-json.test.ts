@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { exactText, parseExact, unmarked, writeExact } from '../../src/core/text/exact-json.ts'
+import { exactText, parseExact, parseVerbatim, unmarked, writeExact } from '../../src/core/text/exact-json.ts'
 
 it('numbers that JavaScript would change come out as they came in', () => {
   for (const text of [
@@ -20,6 +20,12 @@ it('other numbers are numbers', () => {
     e: 1e20,
     f: -0,
   })
+})
+
+it('numbers that are to be written again keep their spelling', () => {
+  for (const text of ['1.0', '[2.50,1e3,1E+3,-0,-0.0,0.1,12,9007199254740993]', '{"a":"1.0","b":{"c":[0.0]}}', '10', '"1.0"'])
+    expect(writeExact(parseVerbatim(text))).toBe(text)
+  expect(parseVerbatim('[0.5,12,"1.0"]')).toEqual([0.5, 12, '1.0'])
 })
 
 it('a number that is kept has its digits as its text, and no other string is changed', () => {

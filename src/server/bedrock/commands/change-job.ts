@@ -1,5 +1,5 @@
 import { writeExact } from '../../../core/text/exact-json.ts'
-import { jsonOf, retryCountOf, withMembers } from '../../../envelope/bedrock-data.ts'
+import { retryCountOf, verbatimJsonOf, withMembers } from '../../../envelope/bedrock-data.ts'
 import { enqueue } from '../jobs/ending-jobs.ts'
 import { refuseUnfitData, renamed } from '../jobs/format/given-texts.ts'
 import { asMock, isMock, notMock } from '../jobs/format/job-data.ts'
@@ -47,7 +47,7 @@ export const updateJob: Command = async (request, { jobs }) => {
 
 /** Text that is not JSON becomes an empty object. Whether the job is a mock does not change. */
 function updatedData(text: string, { ownData }: WireJob): string {
-  const value = jsonOf(text)
+  const value = verbatimJsonOf(text)
   const written = value === undefined ? '{}' : writeExact(value)
   return isMock(ownData) ? asMock(written) : notMock(written)
 }

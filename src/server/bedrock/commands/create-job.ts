@@ -1,4 +1,4 @@
-import { exactText, parseExact, writeExact } from '../../../core/text/exact-json.ts'
+import { exactText, parseVerbatim, writeExact } from '../../../core/text/exact-json.ts'
 import type { SendReceipt } from '../../../queue/contract/contract.ts'
 import type { Grant } from '../../access/grant.ts'
 import { type NewPlan, overwrite, type Plan, parentNotRunning, planJob, type Wish } from '../jobs/creating-jobs.ts'
@@ -147,7 +147,7 @@ function memberText(value: unknown): string | undefined {
 
 function listOf(text: string): readonly unknown[] | null {
   try {
-    const value = parseExact(text)
+    const value = parseVerbatim(text)
     return Array.isArray(value) ? value : null
   } catch {
     return null

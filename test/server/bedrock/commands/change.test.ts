@@ -18,6 +18,21 @@ describe('UpdateJob', () => {
     expect((await ask('QueryJob', { jobID: 1 })).json.state).toBe('FAILED')
   })
 
+  test('data that is written again keeps its numbers as the client wrote them', async () => {
+    const { ask } = await served()
+    const numbers = '{"a":1.0,"b":[2.50,1e3,-0],"c":12345678901234567890}'
+    const isKept = async () => expect((await ask('QueryJob', { jobID: 1 })).body).toContain(numbers.slice(0, -1))
+    await ask('CreateJob', { name: 'a', data: numbers, unique: true, retryAfter: '+1 HOUR' })
+    await ask('GetJob', { name: 'a' })
+    await isKept()
+    await ask('RequeueJobs', { jobIDs: 1, decrementFailures: true })
+    await isKept()
+    await ask('CreateJob', { name: 'a', data: { d: 1 }, unique: true, overwrite: true })
+    await isKept()
+    await ask('UpdateJob', { jobID: 1, data: numbers })
+    await isKept()
+  })
+
   test('gives the worker that reports its job for as long again', async () => {
     const { ask, clock } = await served({ lease: '60s' })
     await ask('CreateJob', { name: 'a' })

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { writeExact } from '../../../../core/text/exact-json.ts'
-import { jsonOf, objectOf, withMembers } from '../../../../envelope/bedrock-data.ts'
+import { jsonOf, objectOf, verbatimJsonOf, withMembers } from '../../../../envelope/bedrock-data.ts'
 import { Refusal } from '../../wire/refusal.ts'
 
 /** The data of a new job must be an object; the default is an empty one, which has no other spelling. */
@@ -19,7 +19,7 @@ const maxDepth = 100
 
 /** RFC 7396: members of the patch replace existing ones, and null removes them. */
 export function merged(text: string, patch: string): string {
-  return writeExact(merge(jsonOf(text), jsonOf(patch), 0))
+  return writeExact(merge(verbatimJsonOf(text), verbatimJsonOf(patch), 0))
 }
 
 function merge(target: unknown, patch: unknown, depth: number): unknown {
