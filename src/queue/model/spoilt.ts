@@ -77,7 +77,7 @@ export function soundFields(row: SpoilableRow, { hasIdentity, hasLane }: Sound):
     reason: reader.textOrNull(row.reason, 'reason'),
     errors: reader.errors(row.errors),
     createdAt: reader.time(row.created_at, 'created_at'),
-    runAt: reader.time(row.run_at, 'run_at'),
+    runAt: reader.time(row.run_at, 'run_at', -latestMs),
     startedAt: reader.timeOrNull(row.started_at, 'started_at'),
     finishedAt: reader.timeOrNull(row.finished_at, 'finished_at'),
     leaseExpiresAt: reader.timeOrNull(row.lease_until, 'lease_until'),
@@ -111,9 +111,9 @@ class RowReader {
     return state ?? 'dead'
   }
 
-  /** An instant that can be formatted as a date. */
-  time(value: unknown, column: string): number {
-    if (typeof value === 'number' && value >= 0 && value <= latestMs) return Math.trunc(value)
+  /** An instant that can be formatted as a date. Only a job may be due before 1970: nothing has happened then. */
+  time(value: unknown, column: string, earliest = 0): number {
+    if (isTime(value) && value >= earliest) return Math.trunc(value)
     this.fault(`its ${column} is not a time`)
     return typeof value === 'number' && value > 0 ? latestMs : 0
   }
@@ -195,7 +195,11 @@ export function readOutcome(value: unknown): FinalState | null {
 
 /** Null if it is not a valid time. */
 export function readTime(value: unknown): number | null {
-  return typeof value === 'number' && value >= 0 && value <= latestMs ? value : null
+  return isTime(value) ? value : null
+}
+
+function isTime(value: unknown): value is number {
+  return typeof value === 'number' && Math.abs(value) <= latestMs
 }
 
 /** How to end a job once its children have ended. If that is spoilt, the job is kept and its idempotency key is not. */

@@ -70,6 +70,17 @@ export const decidedRules: Group = {
       await bench.settle(bench.done(await bench.claimOne(), { keep: true }))
       assert.equal((await bench.claimOne()).envelope.id, waiter)
     },
+    'a job may have been due before 1970': async (bench) => {
+      const [late, early] = await bench.send({ runAt: -1_000 }, { runAt: -500_000_000_000 })
+      const { runAt, spoilt } = await bench.record(early as string)
+      assert.deepEqual([runAt, spoilt], [-500_000_000_000, undefined])
+      assert.deepEqual(await bench.claimedIds(), [early, late])
+    },
+    'a job without a unique key holds none until anything': async (bench) => {
+      await bench.backend.send([{ ...bench.envelope(), uniqueUntil: 'ever' }])
+      const { envelope } = await bench.claimOne()
+      assert.deepEqual([envelope.uniqueKey, envelope.uniqueUntil], [null, 'ended'])
+    },
     'a job that is sent again is found by its id, whichever job holds its unique key': async (bench) => {
       const envelope = bench.envelope({ uniqueKey: 'k' })
       await bench.backend.send([envelope])

@@ -1,4 +1,4 @@
-import type { Envelope, UniqueUntil } from '../../../envelope/envelope.ts'
+import { type Envelope, type UniqueUntil, uniqueUntilOf } from '../../../envelope/envelope.ts'
 import { type JobState, jobStates } from '../../../queue/contract/job-state.ts'
 import { parsed } from '../../../queue/model/parsed-json.ts'
 import type { StoredJob } from '../../../queue/rules/jobs/job.ts'
@@ -141,7 +141,8 @@ type RestOfJob = Pick<Head, 'keyIndex' | 'sentAs' | 'schedule' | 'at'>
 
 /** The part that rarely changes, without empty trailing values. */
 export function restText(envelope: Envelope, { keyIndex, sentAs, schedule, at }: RestOfJob): string {
-  const { job, queue, priority, singleInstance, group, number, createdAt, uniqueKey, uniqueUntil } = envelope
+  const { job, queue, priority, singleInstance, group, number, createdAt, uniqueKey } = envelope
+  const uniqueUntil = uniqueUntilOf(envelope)
   const rest: unknown[] = [job, queue, priority, singleInstance ? 1 : 0, group, number, createdAt]
   if (uniqueKey !== null || schedule !== null || uniqueUntil !== 'ended')
     rest.push(keyIndex, uniqueKey, uniqueUntil, schedule, at)

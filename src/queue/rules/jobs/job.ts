@@ -1,5 +1,5 @@
 import { digest } from '../../../core/text/digest.ts'
-import { type Envelope, parseIdentity } from '../../../envelope/envelope.ts'
+import { type Envelope, parseIdentity, uniqueUntilOf } from '../../../envelope/envelope.ts'
 import type { AttemptError } from '../../contract/contract.ts'
 import type { JobState } from '../../contract/job-state.ts'
 import type { HeldLease, JobRecord } from '../../contract/store.ts'
@@ -52,8 +52,9 @@ export function newJob(
   occurrence: StoredOccurrence | null,
   keyIndex: string | null = keyIndexOf(envelope),
 ): StoredJob {
+  const uniqueUntil = uniqueUntilOf(envelope)
   return {
-    envelope,
+    envelope: envelope.uniqueUntil === uniqueUntil ? envelope : { ...envelope, uniqueUntil },
     keyIndex,
     sentAs: envelope.job,
     occurrence,
