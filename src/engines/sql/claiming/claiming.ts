@@ -71,6 +71,7 @@ export class Claiming {
     // The owner asks again at once, and then learns what else is ready and what was cancelled.
     if (optimistic.length > 0) return this.#found({ rows: optimistic, nextAt: time.now(), cancelled: [] })
     const outlook = yield* this.#outlook(request, time)
+    this.#optimistic.expect(nextAtOf(outlook))
     const { lanes, isAll } = yield* this.open(request, outlook)
     const { rows, nextTokenAt } = yield* this.#claim(request, lanes, claim, time)
     const expiresAt = earliest(rows.map((row) => row.lease_until))

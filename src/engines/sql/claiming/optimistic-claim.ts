@@ -29,6 +29,8 @@ export class OptimisticClaim {
   #isWoken = false
   /** If several workers are woken for one job, most of them find nothing, and should ask once rather than twice. */
   #isPromising = true
+  /** When something has to be done before jobs are claimed, such as returning those of a dead worker. */
+  #overdueAt: number | null = null
 
   constructor(parts: OptimisticClaimParts) {
     this.#parts = parts
@@ -37,6 +39,11 @@ export class OptimisticClaim {
   /** Call this when something may have become ready. */
   woken(): void {
     this.#isWoken = true
+  }
+
+  /** Call this when it is known what has to be done next, and when. */
+  expect(overdueAt: number | null): void {
+    this.#overdueAt = overdueAt
   }
 
   /** How many jobs the last claim got. A worker that finds many also asks for many, so one more round trip hardly matters. */
@@ -50,7 +57,8 @@ export class OptimisticClaim {
     const { database, shortcuts, counts } = this.#parts
     const isLikely = this.#isIdle && this.#isWoken && this.#isPromising && shortcuts.heedsPauses && request.limit > 0
     this.#isWoken = false
-    const lanes = isLikely ? this.#known(request) : []
+    const isOverdue = this.#overdueAt !== null && this.#overdueAt <= time.now()
+    const lanes = isLikely && !isOverdue ? this.#known(request) : []
     if (lanes.length === 0) return []
     const { limit, owner, leaseMs } = request
     const lease = { claim, owner, time, leaseMs, begun: handlingOf(request) }

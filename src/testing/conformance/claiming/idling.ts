@@ -49,6 +49,16 @@ export const idling: Group = {
       const [ready] = await bench.send({})
       assert.deepEqual([...(await claimedAtOnce(bench))].sort(), [late, lost, ready].sort())
     },
+    'jobs of dead workers are taken from them before others are claimed': async (bench) => {
+      await idle(bench, {})
+      await bench.send({})
+      const dead = await bench.claimOne({ leaseMs: 500, owner: 'worker-2' })
+      await bench.assertNothingClaimable()
+      await bench.send({})
+      await bench.clock.advance(500)
+      await bench.lease({ limit: 1 })
+      assert.deepEqual(await bench.backend.settle([bench.done(dead)]), ['lost'])
+    },
     'limits hold': async (bench) => {
       const jobs = [...limited('narrow', 1), ...unlimited('work')]
       await idle(bench, { job: 'narrow' }, {})
