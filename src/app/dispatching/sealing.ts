@@ -56,7 +56,8 @@ export interface WrittenPayload {
 
 /** Validates the payload if the definition has a schema. Only then may the answer be a promise. */
 export function writePayload(plan: Plan, given: unknown, maxBytes: number): Answer<WrittenPayload> {
-  const { input, job, args } = plan.definition.fields
+  const { job } = plan
+  const { input, args } = plan.definition.fields
   const value = given === noPayload ? args : given
   const text = toJson(value, { what: `payload of "${job}"`, maxBytes })
   return input === null ? withKeys(plan, value, text) : answerOf(checkedPayload(plan, input, text))
@@ -64,13 +65,13 @@ export function writePayload(plan: Plan, given: unknown, maxBytes: number): Answ
 
 /** Derives keys from the value that the handler will receive. If a schema transforms the payload, that differs from the input. */
 function* checkedPayload(plan: Plan, input: Schema, text: string): Steps<WrittenPayload> {
-  const checked = validated(input, JSON.parse(text), `payload of "${plan.definition.job}"`, 'PAYLOAD_INVALID')
+  const checked = validated(input, JSON.parse(text), `payload of "${plan.job}"`, 'PAYLOAD_INVALID')
   return withKeys(plan, yield* wait(checked), text)
 }
 
 function withKeys(plan: Plan, value: unknown, text: string): WrittenPayload {
-  const { job, idempotencyKey, group } = plan.definition.fields
-  const { uniqueness } = plan
+  const { idempotencyKey, group } = plan.definition.fields
+  const { job, uniqueness } = plan
   return {
     text,
     uniqueKey: uniqueness === null ? null : keyOf(uniqueness.key, value, job, uniqueness.word),
@@ -82,6 +83,9 @@ function withKeys(plan: Plan, value: unknown, text: string): WrittenPayload {
 /** The definition combined with the options of a dispatch. The same for all payloads of a `dispatchMany`. */
 export interface Plan {
   readonly definition: JobDefinition
+  /** The key and the name of the job. Those of its definition, unless that is shared by all jobs that the program does not define. */
+  readonly job: string
+  readonly name: string
   readonly queue: string
   readonly priority: number
   /**
@@ -130,7 +134,7 @@ export interface PlaceInWorkflow extends Pick<Links, 'root' | 'parent' | 'waitsF
   readonly mayBeReplaced?: ReadonlySet<string>
 }
 
-export function planDispatch(definition: JobDefinition, options: DispatchOptions, now: number): Plan {
+export function planDispatch(definition: JobDefinition, options: DispatchOptions, now: number, job = definition.job): Plan {
   const { fields } = definition
   const queue = options.queue ?? fields.queue
   const { priority = fields.priority } = options
@@ -164,9 +168,11 @@ export function planDispatch(definition: JobDefinition, options: DispatchOptions
     options.delay !== undefined && options.at != null ? 'give either delay or at, not both' : undefined,
     ...(uniqueness === null ? [] : combinationProblems(uniqueness, options, waitsFor)),
   ].filter((problem) => problem !== undefined)
-  if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `Dispatch of "${definition.job}": ${problems.join('; ')}`)
+  if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `Dispatch of "${job}": ${problems.join('; ')}`)
   return {
     definition,
+    job,
+    name: job === definition.job ? fields.name : job,
     queue,
     priority: priorityNumber(priority),
     maxRetries,
@@ -251,9 +257,8 @@ function stampFor(plan: Plan, idempotencyKey: string | null, encrypts: boolean, 
 const stamps = new WeakMap<Plan, Stamp>()
 
 function commonIdentity(plan: Plan, idempotencyKey: string | null, encrypts: boolean): Omit<Identity, 'id'> {
-  const { definition, queue, priority, maxRetries, timeoutMs, meta, tags, occurrence, repeat, recurrence } = plan
-  const { job, name } = definition.fields
-  const { singleInstance } = definition
+  const { job, name, queue, priority, maxRetries, timeoutMs, meta, tags, occurrence, repeat, recurrence } = plan
+  const { singleInstance } = plan.definition
   const common = { job, name, queue, priority, maxRetries, timeoutMs, singleInstance, idempotencyKey, meta, occurrence, repeat }
   const encrypted = plan.encrypt ?? encrypts
   const marked = encrypted ? { ...common, encrypted: true as const } : common
@@ -277,8 +282,8 @@ function vouched(links: Links, id: string, job: ScopedJob, parentJob: ScopedJob 
   return { ...links, waitsFor, parent: { ...parent, late: late(parent.id, parent.key, parentJob) } }
 }
 
-function jobOf({ definition, queue }: Plan): ScopedJob {
-  return { job: definition.job, queue }
+function jobOf({ job, queue }: Plan): ScopedJob {
+  return { job, queue }
 }
 
 function deliveryOf(

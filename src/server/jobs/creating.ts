@@ -4,6 +4,7 @@ import { Batcher } from '../../core/batcher.ts'
 import { refuseWritten } from '../../core/text/json.ts'
 import { JobDefinition } from '../../definition/definition.ts'
 import type { DispatchOptions } from '../../definition/dispatching/dispatch.ts'
+import { jobNameProblem, refuse } from '../../definition/names.ts'
 import { validate } from '../../definition/schema.ts'
 import type { Envelope, Identity, Opened, ParentLink } from '../../envelope/envelope.ts'
 import type { ScopedJob } from '../../envelope/keys/key-scope.ts'
@@ -29,7 +30,7 @@ export interface NewJob {
 
 const largestSend = 1_000
 /** Maximum number of cached definitions for names that this program does not define. */
-const mostBareDefinitions = 10_000
+const mostBareDefinitions = 1_000
 
 /** Seals and stores jobs for other programs. Jobs that this program defines use their definition, all others the defaults. */
 export class Creating {
@@ -37,7 +38,10 @@ export class Creating {
   readonly #bare = new Map<string, JobDefinition>()
   readonly #sends: Batcher<Envelope, SendReceipt>
   readonly #send: (envelopes: readonly Envelope[]) => Promise<readonly SendReceipt[]>
+  /** Completed with the rules of the program, and shared by all jobs that it does not define, whatever their names. */
+  #anyJob: JobDefinition | undefined
   #lastPlan: { readonly definition: JobDefinition; readonly given: DispatchOptions['priority']; readonly plan: Plan } | undefined
+  #lastNamed: { readonly plan: Plan; readonly named: Plan } | undefined
 
   constructor(queue: ServedQueue, groupCommit: GroupCommit) {
     this.#queue = queue
@@ -62,8 +66,7 @@ export class Creating {
     const keys = given.copied === undefined ? this.#queue.keys : given.copied.signer(this.#queue.keys)
     const clock = queueClock(this.#queue.backend, settings.clock)
     const { repeat = null, number = null, parent } = given
-    const definition = this.definitionOf(given.job)
-    const plan = this.#planOf(definition, given.options ?? {}, repeat)
+    const plan = this.#planOf(given.job, given.options ?? {}, repeat)
     const written = hasNoKeys(plan) ? this.#writePlainly(plan, given.payload) : await this.#write(plan, given.payload)
     const sealing = { now: () => clock.now(), newId, keys, encrypts: settings.encrypt && keys !== null }
     const place = parent && { root: parent.root, parent: parent.link, parentJob: parent.job, waitsFor: [] }
@@ -92,23 +95,35 @@ export class Creating {
     return this.#sends.idle()
   }
 
-  /** Most jobs of a name differ only in their payload, so the last plan is reused. */
-  #planOf(definition: JobDefinition, options: DispatchOptions, repeat: string | null): Plan {
+  #planOf(job: string, options: DispatchOptions, repeat: string | null): Plan {
+    const defined = this.#queue.registry.find(job)
+    if (defined !== undefined) return this.#planWith(defined, job, options, repeat)
+    refuse(`Job ${JSON.stringify(job)}`, [jobNameProblem(job)])
+    this.#anyJob ??= this.#queue.registry.complete(new JobDefinition({ job: 'any', handler: null }))
+    const plan = this.#planWith(this.#anyJob, job, options, repeat)
+    if (plan.job === job) return plan
+    const last = this.#lastNamed
+    if (last?.plan === plan && last.named.job === job) return last.named
+    const named = { ...plan, job, name: job }
+    this.#lastNamed = { plan, named }
+    return named
+  }
+
+  /** Most jobs differ only in their payload and name, so the last plan is reused. */
+  #planWith(definition: JobDefinition, job: string, options: DispatchOptions, repeat: string | null): Plan {
     const { priority, ...others } = options
     const isPlain = repeat === null && Object.keys(others).length === 0
     const last = this.#lastPlan
     if (isPlain && last?.definition === definition && last.given === priority) return last.plan
-    const plan: Plan = {
-      ...planDispatch(definition, options, queueClock(this.#queue.backend, this.#queue.settings.clock).now()),
-      repeat,
-    }
+    const now = queueClock(this.#queue.backend, this.#queue.settings.clock).now()
+    const plan: Plan = { ...planDispatch(definition, options, now, job), repeat }
     if (isPlain) this.#lastPlan = { definition, given: priority, plan }
     return plan
   }
 
   /** Nothing is derived from the payload, so it is only validated. */
-  #writePlainly({ definition }: Plan, text: string): WrittenPayload {
-    this.#refuseUnfit(definition.job, text)
+  #writePlainly({ job }: Plan, text: string): WrittenPayload {
+    this.#refuseUnfit(job, text)
     return { text, uniqueKey: null, idempotencyKey: null, group: null }
   }
 

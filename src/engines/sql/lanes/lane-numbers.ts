@@ -66,9 +66,21 @@ export function crowdOf(lane: { readonly lane: number; readonly priority: number
  * number, and a job stored in between is where it is expected.
  */
 export function numberOf(key: LaneKey, crowded: boolean): number {
-  const hash = createHash('sha256').update(textOf(key)).digest().readUInt32BE()
+  const hash = hashOf(key)
   return crowded ? crowdedFrom + (hash >>> 2) : calculatedFrom + (hash >>> 3)
 }
+
+/** A new lane is looked for under both of its numbers, and then created. */
+function hashOf(key: LaneKey): number {
+  let hash = hashes.get(key)
+  if (hash === undefined) {
+    hash = createHash('sha256').update(textOf(key)).digest().readUInt32BE()
+    hashes.set(key, hash)
+  }
+  return hash
+}
+
+const hashes = new WeakMap<LaneKey, number>()
 
 /** The number to try next if another lane has this one. */
 export function numberAfter(number: number): number {
