@@ -84,6 +84,23 @@ function isSound(value: Readonly<Record<string, unknown>>, kind: string, check: 
   return check(value[kind]) === null
 }
 
+/** Payloads and results are texts here, so nothing that was exported comes close. Deeper data cannot be written as JSON again. */
+const mostLevels = 100
+
+/** Level by level, and not by recursion, which deep data would end. */
+function isDeeper(value: object, levels: number): boolean {
+  let level: readonly object[] = [value]
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > levels) return true
+    level = level.flatMap((each) => Object.values(each).filter(isObject))
+  }
+  return false
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}
+
 function parsed(text: string, line: number): Readonly<Record<string, unknown>> {
   let value: unknown
   try {
@@ -92,6 +109,7 @@ function parsed(text: string, line: number): Readonly<Record<string, unknown>> {
     throw invalid(line, 'it is not JSON, or is truncated', cause)
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid(line, 'it is not a JSON object')
+  if (isDeeper(value, mostLevels)) throw invalid(line, `it is nested deeper than ${mostLevels} levels`)
   return value as Readonly<Record<string, unknown>>
 }
 

@@ -13,12 +13,15 @@ export interface NumberedLine {
 }
 
 const lineFeed = 0x0a
+/** A line is a job or a whole workflow. JavaScript has no texts of 512 MiB. */
+const mostLineBytes = 256 * 1024 * 1024
 
 /** Streams the lines of a file. Memory use is bounded by the longest line. */
 export async function* linesIn(path: string): AsyncGenerator<NumberedLine> {
   let parts: Buffer[] = []
   let line = 1
   let end = 0
+  let partBytes = 0
   for await (const chunk of createReadStream(path, { highWaterMark: 1 << 18 }) as AsyncIterable<Buffer>) {
     let from = 0
     for (let at = chunk.indexOf(lineFeed); at >= 0; at = chunk.indexOf(lineFeed, from)) {
@@ -30,6 +33,8 @@ export async function* linesIn(path: string): AsyncGenerator<NumberedLine> {
     }
     parts.push(chunk.subarray(from))
     end += chunk.length - from
+    partBytes = from === 0 ? partBytes + chunk.length : chunk.length - from
+    if (partBytes > mostLineBytes) throw invalid(line, `it is longer than ${mostLineBytes} bytes`)
   }
   const rest = Buffer.concat(parts)
   if (rest.length > 0) yield { text: rest.toString(), line, end, isWhole: false }

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openMemory } from '../../src/engines/memory/index.ts'
 import { exportJobs, importJobs } from '../../src/moving/index.ts'
@@ -37,6 +37,20 @@ function withLine(line: number, text: string): readonly string[] {
   return lines.map((each, index) => (index === line - 1 ? text : each))
 }
 
+function withErrors(errors: string): string {
+  return lines[3]!.replace('"errors":[]', `"errors":[{"message":${errors}}]`)
+}
+
+function nested(levels: number): string {
+  return '['.repeat(levels) + ']'.repeat(levels)
+}
+
+/** Filled up with zeros, which take no space on the disk. */
+function padded(path: string, bytes: number): string {
+  truncateSync(path, bytes)
+  return path
+}
+
 describe('a file that is not as it was written is refused, with the number of the line', () => {
   const last = () => lines.length
   const broken: Readonly<Record<string, () => readonly [path: string, line: number, why: RegExp]>> = {
@@ -58,6 +72,12 @@ describe('a file that is not as it was written is refused, with the number of th
     'a line that is missing': () => [written(lines.filter((_, index) => index !== 3)), last() - 1, /there should be 5 jobs/],
     'an end that is missing': () => [written(lines.slice(0, -1)), last() - 1, /without its last line/],
     'a last line without its line feed': () => [written(lines, ''), last(), /no line feed/],
+    'data that is too deep to be written as JSON again': () => [
+      written(withLine(4, withErrors(nested(100_000)))),
+      4,
+      /nested deeper/,
+    ],
+    'a line without an end': () => [padded(written([lines[0]!]), 300 * 1024 * 1024), 2, /longer than 268435456 bytes/],
     'something behind the end': () => [written([...lines, lines[3]!]), last() + 1, /after the last one/],
   }
 

@@ -9,6 +9,7 @@ import { ClaimReader } from './fast-path/claimed-rows.ts'
 import { flatten } from './fast-path/flat-envelopes.ts'
 import { flattenJobs } from './fast-path/flat-rules.ts'
 import { flattenSettlements } from './fast-path/flat-settlements.ts'
+import { traceOfLost } from './file/emptied.ts'
 import { Access } from './thread/access.ts'
 import type { Engine } from './thread/engine.ts'
 import { callers, mannerOf, type RuledParts } from './thread/rule-calls.ts'
@@ -32,6 +33,9 @@ export interface SqliteOptions {
 export async function openSqlite(options: SqliteOptions): Promise<QueueBackend> {
   const { path, clock, logger, migrate = true, fastPaths = true } = options
   refuseForeignDatabase(path, logger)
+  const trace = traceOfLost(path)
+  if (trace !== undefined)
+    logger.warn(`${path} begins as a new, empty queue: ${trace}. If it was lost, restore it from a backup.`)
   const access = await Access.open({ path, clock, logger, migrate, fastPaths })
   const wakeFile = new WakeFile(`${path}.wake`)
   const joining = new Joining({ path, clock, fastPaths, wake: () => wakeFile.touch(), checkFile: () => access.checkFile() })

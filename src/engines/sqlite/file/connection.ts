@@ -1,6 +1,7 @@
 import { closeSync, constants, existsSync, openSync } from 'node:fs'
 import { TreadleError } from '../../../core/errors.ts'
 import { type SqliteDatabase, type SqliteDriver, type SqliteStatement, withLargeNumbers } from './driver.ts'
+import { refuseEmptied } from './emptied.ts'
 import { sqliteFailure } from './failure.ts'
 import { type FileIdentity, FileWatch, identityOf, LogReplaced, refuseReplaced } from './file-watch.ts'
 
@@ -89,7 +90,8 @@ export class Connection {
     try {
       this.#watch?.check()
     } catch (thrown) {
-      if (thrown instanceof LogReplaced) this.#rescueLog()
+      // A log that lost its name can still be read through this connection, so its content is saved in the database.
+      if (thrown instanceof LogReplaced) this.#tryEmptyLog()
       throw thrown
     }
   }
@@ -151,10 +153,17 @@ export class Connection {
   /**
    * Closing the last connection copies the log into the file and deletes the log by name, but that name may belong to another
    * file by now. So a connection whose file was replaced stays open until the program ends.
+   *
+   * The log is copied before: not every driver ends its statements when it closes, and SQLite keeps the file open until they are
+   * garbage collected.
    */
   close(): void {
-    if (this.#watch !== undefined && !isSound(this.#watch)) leftOpen.add(this)
-    else this.#database.close()
+    if (this.#watch !== undefined && !isSound(this.#watch)) {
+      leftOpen.add(this)
+      return
+    }
+    if (this.#watch !== undefined) this.#tryEmptyLog()
+    this.#database.close()
   }
 
   /**
@@ -200,12 +209,12 @@ export class Connection {
     this.#synchronous = synchronous
   }
 
-  /** A log that lost its name can still be read through this connection, so save its content in the database. */
-  #rescueLog(): void {
+  /** Nothing is lost if it fails: the next program that opens the file reads the log. */
+  #tryEmptyLog(): void {
     try {
       this.emptyLog()
     } catch {
-      // The caller throws the error that matters: the log is gone.
+      // A caller with an error of its own throws that one.
     }
   }
 
@@ -257,6 +266,7 @@ function guarded<Answer>(path: string, work: () => Answer): Answer {
 /** Reads the first page, so that a file that is not a database is closed right away. */
 function openFile(Driver: SqliteDriver, { path, busyMs, identity }: ConnectionOptions): SqliteDatabase {
   if (identity !== undefined) refuseReplaced(identity)
+  refuseEmptied(path)
   makePrivate(path)
   const database = new Driver(path)
   try {
