@@ -1,5 +1,5 @@
 import { Events } from '../core/events.ts'
-import { refuseUnknownOptions } from '../core/options.ts'
+import { refuseUnknownOptions, refuseWrongSignal } from '../core/options.ts'
 import { refuseOldNode } from '../core/process/node-version.ts'
 import { endedWithin } from '../core/time/ended-within.ts'
 import type { JobContext } from '../definition/context.ts'
@@ -179,6 +179,7 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
   async open(options: { readonly wait?: AbortSignal } = {}): Promise<QueueBackend> {
     refuseUnknownOptions(options, ['wait'], 'open')
     const { wait } = options
+    refuseWrongSignal(wait, 'open', 'wait')
     const opened = wait === undefined ? this.#opening.open() : this.#opening.openWhenReachable({ signal: wait })
     return (await opened).backend
   }

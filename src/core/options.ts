@@ -7,6 +7,12 @@ export function refuseUnknownOptions(options: object, known: readonly string[], 
   if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `${what}: ${problems.join('; ')}`)
 }
 
+/** Rejects what cannot be waited for: a signal of the wrong type would be noticed only when the wait is half over. */
+export function refuseWrongSignal(signal: unknown, what: string, option = 'signal'): void {
+  if (signal === undefined || signal instanceof AbortSignal) return
+  throw new TreadleError('CONFIG_INVALID', `${what}: ${option} must be an AbortSignal, got ${shown(signal)}`)
+}
+
 export function unknownOptions(options: object, known: readonly string[]): readonly string[] {
   if (typeof options !== 'object' || options === null) {
     return [`its options must be an object (known: ${known.join(', ')}), got ${shown(options)}`]

@@ -1,6 +1,6 @@
 import { TreadleError } from '../core/errors.ts'
 import type { Contents, Fact, MovedSchedule, MovedUnit } from '../queue/contract/transfer.ts'
-import { type Check, checkFact, checkSchedule, checkUnit } from './file-shapes.ts'
+import { type Check, checkFact, checkPaused, checkSchedule, checkUnit } from './file-shapes.ts'
 
 /** The first line of a file. */
 export interface FileHeader {
@@ -62,7 +62,7 @@ const checks: Readonly<Record<string, Check>> = {
   job: (value) => checkUnit({ jobs: [value], gone: [] }),
   workflow: checkUnit,
   schedule: checkSchedule,
-  paused: (value) => (typeof value === 'string' && value !== '' ? null : 'a queue must be a string'),
+  paused: checkPaused,
   fact: checkFact,
   packed: (value) => (typeof value === 'string' ? null : 'it must be a string'),
   end: (value) => (typeof value === 'object' && value !== null ? null : 'it must say how many there are'),

@@ -8,6 +8,10 @@ type Members = Readonly<Record<string, unknown>>
 
 const isText = (value: unknown) => typeof value === 'string'
 const isTextOrNull = (value: unknown) => value === null || isText(value)
+/** Longer than any name or key of a dispatch, which never contain what some databases cannot store. */
+const longestName = 1_024
+const isName = (value: unknown) => typeof value === 'string' && value.length <= longestName && !/[\0\p{Surrogate}]/u.test(value)
+const isNameOrNull = (value: unknown) => value === null || isName(value)
 const isFlag = (value: unknown) => typeof value === 'boolean'
 const isCount = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0
 const isTime = (value: unknown) => isCount(value) && (value as number) <= 8.64e15
@@ -22,7 +26,7 @@ const isUntil = (value: unknown) => value === 'started' || value === 'ended' || 
 type Shape = Readonly<Record<string, (value: unknown) => boolean>>
 
 const occurrenceShape: Shape = {
-  schedule: isText,
+  schedule: isName,
   at: isTime,
   jobId: isId,
   storedAt: isTime,
@@ -32,16 +36,16 @@ const occurrenceShape: Shape = {
 }
 
 const edgeShape: Shape = {
-  id: isText,
-  job: isTextOrNull,
-  key: isTextOrNull,
+  id: isName,
+  job: isNameOrNull,
+  key: isNameOrNull,
   policy: (value) => ['fail', 'skip', 'ignore', 'continue', 'rescue'].some((policy) => policy === value),
   waiting: isFlag,
   end: (value) => value === null || (isObject(value) && (value.state === 'missing' || isFinal(value.state as JobState))),
 }
 
 const linksShape: Shape = {
-  root: isText,
+  root: isName,
   parent: (value) => value === null || isId(value),
   longestWaitMs: isCount,
   givesUpAt: isTimeOrNull,
@@ -55,17 +59,17 @@ const logShape: Shape = { attempt: isCount, first: isCount, last: isCount, bytes
 const jobShape: Shape = {
   id: isId,
   number: (value) => value === null || isCount(value),
-  job: isText,
-  queue: isText,
+  job: isName,
+  queue: isName,
   priority: (value) => Number.isSafeInteger(value),
   singleInstance: isFlag,
-  group: isTextOrNull,
+  group: isNameOrNull,
   identity: isText,
   payload: isText,
   signature: isTextOrNull,
   createdAt: isTime,
   runAt: isTime,
-  uniqueKey: (value) => value === null || (isText(value) && (value as string).includes('\n')),
+  uniqueKey: (value) => value === null || (isName(value) && (value as string).includes('\n')),
   uniqueUntil: isUntil,
   holdsLastingKey: isFlag,
   state: isStored,
@@ -79,14 +83,14 @@ const jobShape: Shape = {
   progress: isTextOrNull,
   reason: isTextOrNull,
   errors: (value) => isList(value) && (value as unknown[]).every(isObject),
-  schedule: isTextOrNull,
+  schedule: isNameOrNull,
   occurrence: (value) => value === null || problemOf(value, occurrenceShape, '') === null,
-  onceKeys: (value) => isList(value) && (value as unknown[]).every(isText),
+  onceKeys: (value) => isList(value) && (value as unknown[]).every(isName),
   log: (value) => isList(value) && (value as unknown[]).every((chunk) => problemOf(chunk, logShape, '') === null),
   links: (value) => value === null || problemOf(value, linksShape, '') === null,
 }
 
-const goneShape: Shape = { root: isText, state: (value) => finalStates.some((state) => state === value), jobs: isCount }
+const goneShape: Shape = { root: isName, state: (value) => finalStates.some((state) => state === value), jobs: isCount }
 
 export function checkUnit(value: unknown): string | null {
   if (!isObject(value) || !isList(value.jobs) || !isList(value.gone)) return 'a workflow has jobs and gone'
@@ -99,7 +103,7 @@ export function checkUnit(value: unknown): string | null {
 }
 
 const scheduleShape: Shape = {
-  name: isText,
+  name: isName,
   expression: isText,
   timezone: isText,
   version: isText,
@@ -109,6 +113,10 @@ const scheduleShape: Shape = {
   occurrences: (value) => isList(value) && (value as unknown[]).every((each) => problemOf(each, occurrenceShape, '') === null),
 }
 
+export function checkPaused(value: unknown): string | null {
+  return isName(value) && value !== '' ? null : 'a queue must be a name'
+}
+
 export function checkSchedule(value: unknown): string | null {
   return problemOf(value, scheduleShape, 'schedule')
 }
@@ -116,8 +124,8 @@ export function checkSchedule(value: unknown): string | null {
 const factShapes: Readonly<Record<(typeof factKinds)[number], Shape>> = {
   numbers: { next: isCount },
   occurrence: { occurrence: (value) => problemOf(value, occurrenceShape, '') === null },
-  once: { key: isText, until: isTime, result: isTextOrNull, seal: isTextOrNull },
-  unique: { key: isText, jobId: isId, until: isTimeOrNull },
+  once: { key: isName, until: isTime, result: isTextOrNull, seal: isTextOrNull },
+  unique: { key: isName, jobId: isId, until: isTimeOrNull },
 }
 
 export function checkFact(value: unknown): string | null {

@@ -11,6 +11,7 @@ const values: Readonly<Record<string, unknown>> = {
   'a list with a bigint': [1n],
   'a number that is none': Number.NaN,
   'a function': () => 1,
+  'a symbol': Symbol('wrong'),
   'an invalid date': new Date(Number.NaN),
 }
 
@@ -45,9 +46,18 @@ function callsOf(jobs: Treadle): readonly (readonly [what: string, call: (value:
     ...['handle', 'why', 'chain', 'batch', 'declare', 'dispatchMany'].map(
       (name) => [`jobs.${name}()`, (value: unknown) => (jobs as unknown as Methods)[name]?.(value)] as const,
     ),
+    ...['timeout', 'signal'].map(
+      (name) => [`result() with ${name}`, (value: unknown) => waited(jobs, { [name]: value } as never)] as const,
+    ),
+    ['open with wait', (value) => jobs.open({ wait: value as never })],
     ['jobs.define()', (value) => jobs.define(value as string, () => 1)],
     ['a step that is none', (value) => jobs.chain([value as never])],
   ]
+}
+
+async function waited(jobs: Treadle, options: never): Promise<void> {
+  const { id } = await jobs.dispatch('known')
+  await jobs.handle(id).result(options)
 }
 
 function upsert(jobs: Treadle, said: { job: string; cron: string }, name: string, value: unknown): unknown {

@@ -61,6 +61,21 @@ describe('a file that is not as it was written is refused, with the number of th
     'the name of a method': () => [written(withLine(3, '{"constructor":{}}')), 3, /not one of job, workflow/],
     'a job without an id': () => [written(withLine(4, '{"job":{}}')), 4, /job\.id is missing or wrong/],
     'a job that runs': () => [written(withLine(4, lines[3]!.replace('"ready"', '"running"'))), 4, /job\.state/],
+    'a name of half a character': () => [
+      written(withLine(4, lines[3]!.replace('"queue":"', '"queue":"\\ud800'))),
+      4,
+      /job\.queue/,
+    ],
+    'a key with a character that cannot be stored': () => [
+      written(withLine(3, '{"fact":{"kind":"once","key":"a\\u0000","until":1,"result":null,"seal":null}}')),
+      3,
+      /fact\.key/,
+    ],
+    'a queue that nothing can name': () => [
+      written(withLine(3, `{"paused":"${'q'.repeat(1_025)}"}`)),
+      3,
+      /a queue must be a name/,
+    ],
     'a newer version': () => [written(withLine(1, lines[0]!.replace('"version":1', '"version":2'))), 1, /version 2/],
     'no export at all': () => [written(['{"id":1}']), 1, /not the first line of an export/],
     'an empty file': () => [written([], ''), 1, /empty/],

@@ -1,5 +1,5 @@
 import { isPassing, TreadleError } from '../../core/errors.ts'
-import { refuseUnknownOptions } from '../../core/options.ts'
+import { refuseUnknownOptions, refuseWrongSignal } from '../../core/options.ts'
 import { type Clock, pauseBeforeRetry, stopwatch } from '../../core/time/clock.ts'
 import { formatDuration, parseDuration } from '../../core/time/duration.ts'
 import type { WaitOptions } from '../../definition/dispatching/progress.ts'
@@ -35,6 +35,7 @@ export interface Wait<Seen> {
 export async function waitUntilOver<Seen>(wait: Wait<Seen>, clock: Clock, options: WaitOptions): Promise<Seen> {
   refuseUnknownOptions(options, ['timeout', 'signal'], 'The options of a wait')
   const { timeout, signal } = options
+  refuseWrongSignal(signal, 'The options of a wait')
   const timeoutMs = timeout === undefined ? Number.POSITIVE_INFINITY : parseDuration(timeout, 'timeout')
   const until = clock.now() + timeoutMs
   let seen: Seen | undefined

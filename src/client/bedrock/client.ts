@@ -1,6 +1,6 @@
 import type { ConnectionOptions } from 'node:tls'
 import { TreadleError } from '../../core/errors.ts'
-import { refuseUnknownOptions } from '../../core/options.ts'
+import { refuseUnknownOptions, refuseWrongSignal } from '../../core/options.ts'
 import { parseExact, unmarked } from '../../core/text/exact-json.ts'
 import { type Json, toJson } from '../../core/text/json.ts'
 import { shown } from '../../core/text/shown.ts'
@@ -158,6 +158,7 @@ export class BedrockClient implements AsyncDisposable {
     headers: BedrockHeaders = {},
     options: BedrockCallOptions & { readonly waitMs?: number } = {},
   ): Promise<BedrockResponse> {
+    refuseWrongSignal(options.signal, method)
     const text = requestText(method, { token: this.#token, ...headers })
     return this.#connection.ask(text, this.#timeoutMs, options.waitMs ?? 0, options.signal)
   }

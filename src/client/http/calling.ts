@@ -1,5 +1,5 @@
 import { messageOf, TreadleError } from '../../core/errors.ts'
-import { refuseUnknownOptions } from '../../core/options.ts'
+import { refuseUnknownOptions, refuseWrongSignal } from '../../core/options.ts'
 import { maskedUrl } from '../../core/text/masking.ts'
 import { type Clock, systemClock } from '../../core/time/clock.ts'
 import { type Duration, parseDuration } from '../../core/time/duration.ts'
@@ -65,6 +65,7 @@ export class Calls {
   ): Promise<ResultOf<Operations[Name]>> {
     const { method, path } = operations[name]
     const { params = {}, query = {}, body, headers, signal, patienceMs = 0 } = input as CallInput<Operation>
+    refuseWrongSignal(signal, name)
     const address = `${this.#base}${filled(path, params)}${queryText(query)}`
     const text = body === undefined ? undefined : JSON.stringify(body)
     const init = {

@@ -48,7 +48,8 @@ export function unscheduledProblem(said: Said): string | undefined {
 
 export function overlapProblems(said: Said): readonly (string | undefined)[] {
   const { concurrency, overlap } = said
-  const isQueueOfMany = concurrency !== null && concurrency > 1 && concurrencyOf(said) === 1
+  // Another problem says if it is no number: comparing a symbol would throw.
+  const isQueueOfMany = typeof concurrency === 'number' && concurrency > 1 && concurrencyOf(said) === 1
   return [
     overlapProblem(overlap),
     overlap === 'skip' && makesUpForAll(said)

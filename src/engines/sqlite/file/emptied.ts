@@ -59,10 +59,11 @@ function realPath(path: string): string {
   }
 }
 
-/** Undefined if there is no file, or none that this user can see. */
+/** Undefined if there is no file, or none that this user can see: SQLite says why it cannot open what else is there. */
 function sizeOf(path: string): number | undefined {
   try {
-    return statSync(path, { throwIfNoEntry: false })?.size
+    const found = statSync(path, { throwIfNoEntry: false })
+    return found?.isFile() ? found.size : undefined
   } catch {
     return undefined
   }
