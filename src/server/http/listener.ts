@@ -61,5 +61,8 @@ export async function listenHttp(options: HttpListenerOptions): Promise<HttpList
 
 function openServer({ api, tls, listener = api.listener }: HttpListenerOptions): Server {
   const handle = inOrder(listener, api.maxAhead)
-  return tls === undefined ? createServer(api.serverOptions, handle) : createTlsServer({ ...api.serverOptions, ...tls }, handle)
+  const server: Server =
+    tls === undefined ? createServer(api.serverOptions, handle) : createTlsServer({ ...api.serverOptions, ...tls }, handle)
+  // A server may ignore an expectation that it does not know. Node would refuse it without a problem.
+  return server.on('checkExpectation', handle)
 }

@@ -43,6 +43,15 @@ test('what is no HTTP is told so as a problem', async () => {
   expect(received).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n[\s\S]*\r\n\r\n{"type":"urn:treadle:problem:invalid-request",/)
 })
 
+test('an expectation that the server does not know is ignored', async () => {
+  const { port } = await listening()
+  const socket = connect(port, '127.0.0.1')
+  socket.write('GET /api/v1/health HTTP/1.1\r\nHost: localhost\r\nExpect: more\r\nConnection: close\r\n\r\n')
+  let received = ''
+  for await (const piece of socket) received += String(piece)
+  expect(received).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
+})
+
 test('a listener that is stopped ends all waiting, and may be stopped twice', async () => {
   const { client, api, listener } = await listening()
   const taking = client.leases.take({ jobs: ['a'], wait: '20s' })
