@@ -1,7 +1,7 @@
 import { messageOf, TreadleError } from '../core/errors.ts'
 import { shown } from '../core/text/shown.ts'
 import { type Duration, formatDuration, parseDuration } from '../core/time/duration.ts'
-import { formatInstant, type Instant, parseInstant } from '../core/time/instant.ts'
+import { type Instant, parseInstant } from '../core/time/instant.ts'
 import { parseCron } from '../scheduling/calendar/cron/cron.ts'
 import { parseZone } from '../scheduling/calendar/zone.ts'
 import {
@@ -165,22 +165,6 @@ function misfireFrom(kind: unknown, withinMs: number | null, cap: unknown): Misf
   if (kind === 'skip' && cap === null && withinMs !== null) return { kind, withinMs }
   if (kind === 'all' && withinMs !== null && Number.isSafeInteger(cap)) return { kind, withinMs, cap: cap as number }
   return undefined
-}
-
-/** Converts a recurrence back into options, as JSON. */
-export function recurrenceOptions(recurrence: Recurrence): RecurrenceOptions {
-  const { kind, said, timezone, until, misfire, overlap } = recurrence
-  return {
-    [kind]: said,
-    ...(kind === 'cron' && { timezone }),
-    ...(until !== null && { until: formatInstant(until) }),
-    misfire: {
-      kind: misfire.kind,
-      ...(misfire.withinMs !== null && { within: formatDuration(misfire.withinMs) }),
-      ...(misfire.kind === 'all' && { cap: misfire.cap }),
-    },
-    overlap,
-  }
 }
 
 function invalid(why: string): TreadleError {

@@ -3,8 +3,8 @@ import { shown } from '../core/text/shown.ts'
 /** Labels to search jobs by: a customer, a release, a topic. */
 export type Tags = readonly string[]
 
-export const mostTags = 20
-export const longestTag = 100
+const mostTags = 20
+const longestTag = 100
 
 /** Returns why these are not valid tags, or undefined if they are valid. */
 export function tagsProblem(tags: unknown): string | undefined {

@@ -25,5 +25,3 @@ export interface ChannelOptions extends Pick<Isolation, 'memoryBytes'> {
   /** The entry file of an isolate. */
   readonly entry: URL
 }
-
-export type OpenChannel = (options: ChannelOptions, events: ChannelEvents) => Channel

@@ -122,7 +122,7 @@ function* merged(plan: Plan, held: Opened, payload: WrittenPayload, deps: Changi
 }
 
 /** Shallow merge if both are objects; otherwise the new value replaces the old one. */
-export function mergedPayload(old: unknown, added: unknown): unknown {
+function mergedPayload(old: unknown, added: unknown): unknown {
   return isObject(old) && isObject(added) ? { ...old, ...added } : added
 }
 

@@ -43,7 +43,7 @@ export async function tryJobFiles(target: JobTarget, paths: readonly string[]): 
 
 const jobExtensions = ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs']
 /** Type declarations, tests and hidden files. */
-export const notJobs = /^\.|\.d\.[mc]?ts$|\.(?:test|spec)\.[mc]?[tj]s$/i
+const notJobs = /^\.|\.d\.[mc]?ts$|\.(?:test|spec)\.[mc]?[tj]s$/i
 
 function findJobFiles(paths: readonly string[]): { files: readonly string[]; problems: TreadleError[] } {
   const files = new Set<string>()

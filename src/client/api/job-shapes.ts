@@ -35,7 +35,7 @@ export const counts = object(
 
 const priority = integer({ description: 'Higher is sooner; 5 by default.', minimum: -32_768, maximum: 32_767 })
 const payload = anything({ description: 'The payload for the handler: any JSON value.' })
-export const tag = storable({ description: 'A tag, by which jobs can be found.', minLength: 1, maxLength: 100 })
+const tag = storable({ description: 'A tag, by which jobs can be found.', minLength: 1, maxLength: 100 })
 const tags = list(tag, { description: 'Tags, by which the job can be found.' })
 const meta = record(anything(), { description: 'Metadata that is stored with the job, at most 16 KiB.' })
 
@@ -88,7 +88,6 @@ export const newJob = input(
 export type NewJob = ValueOf<typeof newJob>
 
 export const newJobs = input({ jobs: list(newJob, { minItems: 1, description: 'Either all of them are stored or none.' }) })
-export type NewJobs = ValueOf<typeof newJobs>
 
 export const created = object({
   id: jobId,
@@ -182,7 +181,7 @@ export const pageBefore = storable({
   maxLength: 512,
 })
 
-export const where = storable({
+const where = storable({
   description:
     'A filter in the syntax of the dashboard, such as `error:"refused" payload.order:777 since:24h`. For each page at most 5,000 jobs are examined; `searched` is their number, and `next` continues.',
   minLength: 1,
@@ -213,7 +212,6 @@ export const logQuery = input(
   {},
   { after: integer({ description: 'Only lines after the one with this number.', minimum: 0, default: 0 }) },
 )
-export type LogQuery = ValueOf<typeof logQuery>
 
 export const jobLog = object({
   lines: list(

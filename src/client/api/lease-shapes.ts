@@ -17,7 +17,7 @@ import {
   words,
 } from './shape.ts'
 
-export const leaseToken = storable({
+const leaseToken = storable({
   description: 'The token of the lease: a secret of its holder.',
   minLength: 1,
   maxLength: 200,

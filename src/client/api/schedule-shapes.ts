@@ -53,7 +53,7 @@ function misfireOptions({ description }: { readonly description: string }): Shap
 }
 
 /** A schedule that was created at run time. */
-export const storedSchedule = object({
+const storedSchedule = object({
   key: text(),
   job: text(),
   payload: anything({ description: 'Also null if it is encrypted.' }),
@@ -99,7 +99,6 @@ export const scheduleFilter = input(
     stored: words(['true', 'false'], { description: '`true`: only those created at run time. `false`: only those in the code.' }),
   },
 )
-export type ScheduleFilter = ValueOf<typeof scheduleFilter>
 
 export const scheduleStatus = object({ name: scheduleName, paused: flag() })
 

@@ -7,7 +7,7 @@ import { environmentVariable, processUser } from '../process/environment.ts'
  * Whose files are trusted, in addition to one's own and root's: comma-separated user ids, groups as `group:ID`, or `*` for
  * everyone.
  */
-export const trustVariable = 'TREADLE_TRUSTED_OWNERS'
+const trustVariable = 'TREADLE_TRUSTED_OWNERS'
 
 /** Throws `FILE_UNTRUSTED` for a file that another user could have written: running it would give them our privileges. */
 export function refuseUntrusted(path: string): void {

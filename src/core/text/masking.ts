@@ -28,7 +28,7 @@ export function masked(text: string): string {
 }
 
 /** Whether a value with this name must not be shown. */
-export function isSecretName(name: string): boolean {
+function isSecretName(name: string): boolean {
   return memberName.test(name)
 }
 

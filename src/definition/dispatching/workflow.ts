@@ -40,7 +40,7 @@ export type ResultsOf<Steps extends readonly Step[]> = {
 /** What a parent does when a child fails: fail too, treat the child as finished, or stop waiting for the others. */
 export type ChildFailure = 'fail' | 'ignore' | 'continue'
 
-export const childFailures: readonly ChildFailure[] = ['fail', 'ignore', 'continue']
+const childFailures: readonly ChildFailure[] = ['fail', 'ignore', 'continue']
 
 export function childFailureProblem(policy: unknown, what: string): string | undefined {
   if (childFailures.includes(policy as ChildFailure)) return undefined

@@ -1,5 +1,6 @@
 import { shown } from '../../core/text/shown.ts'
-export const deliveryModes = ['at-least-once', 'at-most-once', 'effectively-once'] as const
+
+const deliveryModes = ['at-least-once', 'at-most-once', 'effectively-once'] as const
 
 /**
  * What happens if a worker dies during a run: the job runs again (`at-least-once`), it never runs again (`at-most-once`), or it

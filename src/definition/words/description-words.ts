@@ -72,7 +72,7 @@ export const descriptionWords = {
 } as const satisfies WordTable<DescriptionWords>
 
 /** An undefined time was not given, as in the options of a program. */
-export function keptMs(keep: KeepOptions): Partial<Keep> {
+function keptMs(keep: KeepOptions): Partial<Keep> {
   const given = Object.entries(keep).filter(([, time]) => time !== undefined)
   return Object.fromEntries(given.map(([outcome, time]) => [outcome, parseDuration(time, `keep.${outcome}`)]))
 }

@@ -1,5 +1,6 @@
 import { messageOf, TreadleError } from '../../core/errors.ts'
 import type { Envelope } from '../../envelope/envelope.ts'
+import { BackendCalls } from '../../queue/backend/calls.ts'
 import { Watchers } from '../../queue/claiming/watchers.ts'
 import type { Backlog } from '../../queue/contract/backlog.ts'
 import type {
@@ -12,12 +13,13 @@ import type {
   SettleReceipt,
   Watch,
 } from '../../queue/contract/contract.ts'
+import { UnhandledJobs } from '../broker/unhandled-jobs.ts'
 import { Claiming } from './claiming.ts'
 import { statistic, statistics } from './commands.ts'
 import { Copies } from './copies.ts'
 import { HeldJobs } from './held-jobs.ts'
 import { IdleWaiter } from './idle-waiter.ts'
-import { closedError, Link } from './link.ts'
+import { Link } from './link.ts'
 import type { BeanstalkdConfig } from './options.ts'
 import { Sending } from './sending.ts'
 import { Session } from './session.ts'
@@ -25,7 +27,6 @@ import { Settling } from './settling.ts'
 import { TubeCounts } from './tube-counts.ts'
 import { TubeDirectory } from './tube-directory.ts'
 import { TubeNames } from './tube-names.ts'
-import { UnhandledJobs } from './unhandled-jobs.ts'
 
 /** Used until the server has reported its own limit. */
 const usualJobSize = 65_535
@@ -46,11 +47,11 @@ export class BeanstalkdBackend implements QueueBackend {
   readonly #held = new HeldJobs()
   readonly #watchers = new Watchers()
   readonly #waiter: IdleWaiter
-  readonly #unhandled: UnhandledJobs
+  readonly #unhandled = new UnhandledJobs()
   readonly #sending: Sending
   readonly #claiming: Claiming
   readonly #settling: Settling
-  readonly #underWay = new Set<Promise<unknown>>()
+  readonly #calls = new BackendCalls('beanstalkd')
   #maxJobSize = usualJobSize
   #closing: Promise<void> | undefined
 
@@ -65,7 +66,6 @@ export class BeanstalkdBackend implements QueueBackend {
     const maxJobSize = () => this.#maxJobSize
     const copies = new Copies(names, tubes, maxJobSize)
     const held = this.#held
-    this.#unhandled = new UnhandledJobs(logger)
     this.#waiter = new IdleWaiter({
       open: () => Session.open(address, patience),
       held,
@@ -131,7 +131,7 @@ export class BeanstalkdBackend implements QueueBackend {
   }
 
   watch(wake: () => void): Watch {
-    if (this.#closing !== undefined) throw closedError()
+    this.#calls.refuseClosed()
     const { close } = this.#watchers.watch(wake)
     const waiter = this.#waiter
     const end = () => {
@@ -155,7 +155,7 @@ export class BeanstalkdBackend implements QueueBackend {
   async #close(): Promise<void> {
     this.#watchers.close()
     this.#waiter.disarm()
-    await Promise.allSettled(this.#underWay)
+    await this.#calls.close()
     this.#waiter.close()
     this.#worker.close()
     this.#sender.close()
@@ -167,15 +167,10 @@ export class BeanstalkdBackend implements QueueBackend {
   }
 
   async #call<Answer>(act: () => Promise<Answer>): Promise<Answer> {
-    if (this.#closing !== undefined) throw closedError()
-    const call = act()
-    this.#underWay.add(call)
     try {
-      return await call
+      return await this.#calls.run(act)
     } catch (thrown) {
       throw thrown instanceof TreadleError ? thrown : failure(thrown, this.#config)
-    } finally {
-      this.#underWay.delete(call)
     }
   }
 }

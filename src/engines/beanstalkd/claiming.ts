@@ -1,10 +1,12 @@
 import { messageOf } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Clock } from '../../core/time/clock.ts'
-import { keyTest } from '../../queue/claiming/key-pattern.ts'
-import type { DeadReason, Lease, LeaseBatch, LeaseRequest } from '../../queue/contract/contract.ts'
-import { interruption } from '../../queue/contract/failure.ts'
+import type { Envelope } from '../../envelope/envelope.ts'
+import { type Rescue, rescueOf, rescueText } from '../../queue/claiming/rescue.ts'
+import { wantedTest } from '../../queue/claiming/wanted-jobs.ts'
+import type { Lease, LeaseBatch, LeaseRequest } from '../../queue/contract/contract.ts'
 import { type BrokerMessage, readMessage, withAttemptError } from '../broker/message.ts'
+import type { UnhandledJobs } from '../broker/unhandled-jobs.ts'
 import { bury, isPutRefused, release, reserve, type ServerJob, type ServerStats, statsJob } from './commands.ts'
 import { type Copies, priOf, secondsOf } from './copies.ts'
 import type { HeldJob, HeldJobs } from './held-jobs.ts'
@@ -12,7 +14,6 @@ import type { IdleWaiter } from './idle-waiter.ts'
 import type { Link } from './link.ts'
 import type { Session } from './session.ts'
 import type { TubeDirectory } from './tube-directory.ts'
-import type { UnhandledJobs } from './unhandled-jobs.ts'
 
 export interface ClaimingDeps {
   readonly link: Link
@@ -101,8 +102,7 @@ class Claim {
   readonly #request: LeaseRequest
   readonly #askedAt: number
   readonly #deps: ClaimingDeps
-  readonly #jobs: ReadonlySet<string>
-  readonly #isOther: (job: string) => boolean
+  readonly #isWanted: (envelope: Envelope) => boolean
   /** How many jobs it had to put back. */
   unhandled = 0
 
@@ -110,8 +110,8 @@ class Claim {
     this.#request = request
     this.#askedAt = askedAt
     this.#deps = deps
-    this.#jobs = new Set(request.jobs.map(({ job }) => job))
-    this.#isOther = request.others == null ? () => false : keyTest(request.others)
+    // The tubes that it reserves from are those of its queues.
+    this.#isWanted = wantedTest({ ...request, queues: null })
   }
 
   get room(): number {
@@ -138,12 +138,11 @@ class Claim {
     // A worker died before it could bury this copy. The copy is complete and only has to be buried.
     if (message.dead !== null) return this.#buryAsItIs(candidate, stats.pri)
     const rescues = message.rescues + rescuesOf(stats)
-    const { maxRescues } = this.#request
-    if (message.begunBy !== null) return this.#giveUp(candidate, message, stats, 'interrupted', interruption(message.begunBy))
-    if (message.alone && rescues > maxRescues) {
-      return this.#giveUp(candidate, message, stats, 'poisoned', `Its worker died or hung ${rescues} times`)
-    }
-    if (!this.#isWanted(message)) return this.#putBack(candidate, message, stats)
+    const held = { begun: message.begunBy !== null, amongOthers: !message.alone }
+    const rescue = rescueOf(held, rescues, this.#request.maxRescues)
+    if (rescue !== 'returned')
+      return this.#giveUp(candidate, message, stats, rescue, rescueText(rescue, message.begunBy, rescues))
+    if (!this.#isWanted(message.envelope)) return this.#putBack(candidate, message, stats)
     return this.#hold(candidate, message, stats, rescues)
   }
 
@@ -156,11 +155,6 @@ class Claim {
     }
   }
 
-  #isWanted({ envelope: { job, priority } }: BrokerMessage): boolean {
-    const wanted = this.#request.priority ?? null
-    return (this.#jobs.has(job) || this.#isOther(job)) && (wanted === null || wanted === priority)
-  }
-
   async #buryAsItIs({ session, serverId }: Candidate, pri: number): Promise<null> {
     await bury(session, serverId, pri)
     return null
@@ -170,7 +164,7 @@ class Claim {
     candidate: Candidate,
     message: BrokerMessage,
     { ttr }: ServerStats,
-    dead: DeadReason,
+    dead: Exclude<Rescue, 'returned'>,
     why: string,
   ): Promise<null> {
     const error = { attempt: message.attempts + 1, at: this.#askedAt, message: why }
@@ -180,7 +174,8 @@ class Claim {
 
   async #putBack({ session, serverId }: Candidate, message: BrokerMessage, { releases }: ServerStats): Promise<null> {
     this.unhandled++
-    this.#deps.unhandled.add(message.envelope.job)
+    const { unhandled, logger } = this.#deps
+    if (unhandled.add(message.envelope.job)) logger.warn(unhandledText(message.envelope.job))
     await release(session, serverId, priOf(message), unhandledDelay(releases))
     return null
   }
@@ -228,6 +223,10 @@ function revived(message: BrokerMessage): BrokerMessage {
 /** Whenever a reserved job came back other than by a release or a bury, its owner had died or lost it. */
 function rescuesOf({ reserves, releases, buries }: ServerStats): number {
   return Math.max(reserves - 1 - releases - buries, 0)
+}
+
+function unhandledText(job: string): string {
+  return `This worker does not handle "${job}", and put one back into the queue for others. Workers that handle different jobs should have separate queues.`
 }
 
 const longestUnhandledDelay = 60

@@ -79,7 +79,7 @@ function tooOld(): TreadleError {
 }
 
 /** Runs a command that reports whether the job exists and this session may change it. */
-export async function change(session: Session, command: string, done: string): Promise<boolean> {
+async function change(session: Session, command: string, done: string): Promise<boolean> {
   const reply = await session.ask(command)
   if (reply.word === done) return true
   if (reply.word === 'NOT_FOUND') return false
@@ -143,7 +143,7 @@ export async function listTubes(session: Session): Promise<readonly string[]> {
   return [...text.matchAll(/^- (.*)$/gm)].map(([, tube]) => tube as string)
 }
 
-export function unexpected(command: string, { word, args }: Reply): TreadleError {
+function unexpected(command: string, { word, args }: Reply): TreadleError {
   return new TreadleError('DATABASE_FAILED', `Beanstalkd answered "${[word, ...args].join(' ')}" to "${command}"`)
 }
 

@@ -1,5 +1,5 @@
-import { TreadleError } from '../../core/errors.ts'
 import { type Clock, pause, stopwatch, systemClock } from '../../core/time/clock.ts'
+import { closedError } from '../../queue/backend/calls.ts'
 import { type Address, type Patience, Session } from './session.ts'
 
 const firstPauseMs = 50
@@ -67,10 +67,6 @@ export class Link {
   }
 
   #refuseClosed(): void {
-    if (this.#closing.signal.aborted) throw closedError()
+    if (this.#closing.signal.aborted) throw closedError('beanstalkd')
   }
-}
-
-export function closedError(): TreadleError {
-  return new TreadleError('BACKEND_CLOSED', 'The beanstalkd backend is closed. Open a new one.')
 }

@@ -3,6 +3,7 @@ import type { Clock } from '../../core/time/clock.ts'
 import type { Envelope } from '../../envelope/envelope.ts'
 import type { SendReceipt } from '../../queue/contract/contract.ts'
 import { coordinationMissing } from '../../queue/contract/missing-coordination.ts'
+import { distinctJobs } from '../broker/distinct-jobs.ts'
 import { messageText, newMessage } from '../broker/message.ts'
 import { put, tooBig } from './commands.ts'
 import { priOf, secondsOf } from './copies.ts'
@@ -36,11 +37,11 @@ export class Sending {
 
   /** Calls `onDue` for each tube that received jobs which are due. */
   async send(envelopes: readonly Envelope[], onDue: (tube: string) => void): Promise<readonly SendReceipt[]> {
-    const distinct = new Map(envelopes.map((envelope) => [envelope.id, envelope]))
-    const parcels = [...distinct.values()].map((envelope) => this.#parcel(envelope))
+    const { jobs, receipts } = distinctJobs(envelopes)
+    const parcels = jobs.map((envelope) => this.#parcel(envelope))
     if (parcels.length > 0) await this.#put(parcels)
     for (const tube of new Set(parcels.filter(({ delay }) => delay === 0).map((each) => each.tube))) onDue(tube)
-    return envelopes.map((envelope) => ({ id: envelope.id, stored: distinct.delete(envelope.id) }))
+    return receipts
   }
 
   /** Rejects a job that is too large before anything is stored. */

@@ -192,6 +192,6 @@ export class Session {
   }
 }
 
-export function unreachable({ host, port }: Address, why: string): TreadleError {
+function unreachable({ host, port }: Address, why: string): TreadleError {
   return new TreadleError('DATABASE_UNREACHABLE', `Beanstalkd at ${host}:${port} cannot be reached: ${why}`)
 }

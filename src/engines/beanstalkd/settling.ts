@@ -1,6 +1,8 @@
 import type { Clock } from '../../core/time/clock.ts'
 import type { Settlement, SettleReceipt } from '../../queue/contract/contract.ts'
-import { type BrokerMessage, readMessage, replacedEnvelope, withAttemptError } from '../broker/message.ts'
+import { amended } from '../../queue/rules/jobs/job.ts'
+import { type BrokerMessage, readMessage, withAttemptError } from '../broker/message.ts'
+import { SettlementBatches } from '../broker/settlement-batches.ts'
 import { deleteJob, isPutRefused, peek, release, touch } from './commands.ts'
 import { type Copies, priOf, secondsOf } from './copies.ts'
 import type { HeldJob, HeldJobs } from './held-jobs.ts'
@@ -17,22 +19,15 @@ export interface SettlingDeps {
 /** Begins, extends and settles leases. */
 export class Settling {
   readonly #deps: SettlingDeps
-  /** Receipts from batches that failed partially, returned when those settlements are retried. */
-  readonly #receipts = new Map<string, SettleReceipt>()
+  readonly #batches = new SettlementBatches()
 
   constructor(deps: SettlingDeps) {
     this.#deps = deps
   }
 
-  /** Settles all in parallel: each job needs a few commands of its own, and those of all jobs are pipelined. */
-  async settle(settlements: readonly Settlement[]): Promise<readonly SettleReceipt[]> {
-    const settled = await Promise.allSettled(settlements.map((settlement) => this.#settle(settlement)))
-    const failed = settled.find((each) => each.status === 'rejected')
-    if (failed === undefined) return settled.map((each) => (each.status === 'fulfilled' ? each.value : 'lost'))
-    settled.forEach((each, index) => {
-      if (each.status === 'fulfilled') this.#receipts.set((settlements[index] as Settlement).token, each.value)
-    })
-    throw failed.reason
+  /** Each job needs a few commands of its own, and those of all jobs are pipelined. */
+  settle(settlements: readonly Settlement[]): Promise<readonly SettleReceipt[]> {
+    return this.#batches.settle(settlements, (settlement) => this.#settle(settlement))
   }
 
   async begin(token: string): Promise<SettleReceipt> {
@@ -79,7 +74,7 @@ export class Settling {
   async #settle(settlement: Settlement): Promise<SettleReceipt> {
     const { held } = this.#deps
     const job = held.get(settlement.token)
-    if (job === undefined || job.isSettling) return this.#receiptOf(settlement.token)
+    if (job === undefined || job.isSettling) return 'lost'
     job.isSettling = true
     try {
       const isApplied = await (job.session.isOpen ? this.#end(job, settlement) : this.#endLate(job, settlement))
@@ -91,12 +86,6 @@ export class Settling {
     } finally {
       job.isSettling = false
     }
-  }
-
-  #receiptOf(token: string): SettleReceipt {
-    const receipt = this.#receipts.get(token)
-    this.#receipts.delete(token)
-    return receipt ?? 'lost'
   }
 
   #end(held: HeldJob, settlement: Settlement): Promise<boolean> {
@@ -173,7 +162,7 @@ function retried(message: BrokerMessage, { error }: Extract<Settlement, { kind: 
 
 function renewed(message: BrokerMessage, envelope: BrokerMessage['envelope']): BrokerMessage {
   const fresh = { attempts: 0, rescues: 0, begunBy: null, alone: false, dead: null }
-  return { ...message, ...fresh, envelope: replacedEnvelope(message.envelope, envelope) }
+  return { ...message, ...fresh, envelope: amended(message.envelope, envelope) }
 }
 
 function unbegun(message: BrokerMessage, rescues: number): BrokerMessage {

@@ -1,7 +1,8 @@
 import { TreadleError } from '../../core/errors.ts'
 import type { Envelope, UniqueUntil } from '../../envelope/envelope.ts'
 import { fromMembers, toWire, wireMembers } from '../../envelope/wire.ts'
-import type { AttemptError, DeadReason } from '../../queue/contract/failure.ts'
+import { type AttemptError, type DeadReason, deadReasons } from '../../queue/contract/failure.ts'
+import { withError } from '../../queue/rules/jobs/job.ts'
 
 /** A job as a broker holds it: one text that also carries what a database would keep in columns beside the envelope. */
 export interface BrokerMessage {
@@ -24,15 +25,8 @@ export function newMessage(envelope: Envelope): BrokerMessage {
   return { envelope, attempts: 0, rescues: 0, errors: [], begunBy: null, alone: false, dead: null }
 }
 
-const maxErrors = 20
-
 export function withAttemptError(message: BrokerMessage, error: AttemptError): BrokerMessage {
-  return { ...message, errors: [...message.errors, error].slice(-maxErrors) }
-}
-
-/** The envelope that replaces a job's own. The members fixed at its creation stay. */
-export function replacedEnvelope({ number, createdAt, uniqueKey, uniqueUntil, links }: Envelope, envelope: Envelope): Envelope {
-  return { ...envelope, number, createdAt, uniqueKey, uniqueUntil, links }
+  return { ...message, errors: withError(message, error) }
 }
 
 /** What a message carries beside the members of the envelope. Absent members have their defaults. None of it is signed. */
@@ -110,8 +104,6 @@ function deliveryOf({ envelope, rescues, errors, begunBy, alone, dead }: BrokerM
   }
 }
 
-const deadReasons: readonly unknown[] = ['exhausted', 'rejected', 'poisoned', 'permanent', 'dependency', 'interrupted']
-
 const deliveryShape: { readonly [Member in keyof DeliveryMembers]-?: (value: unknown) => boolean } = {
   createdAt: Number.isSafeInteger,
   runAt: Number.isSafeInteger,
@@ -123,7 +115,7 @@ const deliveryShape: { readonly [Member in keyof DeliveryMembers]-?: (value: unk
   errors: (value) => Array.isArray(value) && value.every(isError),
   begunBy: isText,
   alone: (value) => value === true,
-  dead: (value) => deadReasons.includes(value),
+  dead: (value) => (deadReasons as readonly unknown[]).includes(value),
 }
 
 const deliveryChecks = Object.entries(deliveryShape)

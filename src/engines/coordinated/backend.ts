@@ -21,6 +21,7 @@ import type {
 import type { JobStore } from '../../queue/contract/store.ts'
 import type { Transfer } from '../../queue/contract/transfer.ts'
 import type { Upkeep } from '../../queue/contract/upkeep.ts'
+import { earliest } from '../../queue/time/earliest.ts'
 import { BrokerBacklog } from './broker-backlog.ts'
 import { Intake, type IntakeDeps } from './intake.ts'
 import { dependenciesOutside, routed } from './routing.ts'
@@ -97,7 +98,7 @@ export class CoordinatedBackend implements QueueBackend {
     const batch = await this.#store.lease(request)
     const { leases, nextAt } = batch
     if (taken.failure !== undefined && leases.length === 0) throw taken.failure
-    return leases.length === request.limit ? batch : { ...batch, nextAt: earliest(nextAt, taken.nextAt) }
+    return leases.length === request.limit ? batch : { ...batch, nextAt: earliest([nextAt, taken.nextAt]) }
   }
 
   settle(settlements: readonly Settlement[]): Promise<readonly SettleReceipt[]> {
@@ -163,8 +164,4 @@ export class CoordinatedBackend implements QueueBackend {
 
 function unseen(id: string, kind: string): string {
   return `A job cannot wait for ${id}, which the coordination store of ${kind} does not know: it was never sent, or it is one of many jobs that the broker holds until a worker claims them. Dispatch both in one workflow: jobs.workflow(…)`
-}
-
-function earliest(a: number | null, b: number | null): number | null {
-  return a === null || b === null ? (a ?? b) : Math.min(a, b)
 }

@@ -6,9 +6,9 @@ import {
   type ReadyJob,
   type ReadyPlace,
   type StateIndex,
+  timeOfState,
 } from '../sql/dialect.ts'
 import { crowdedFrom } from '../sql/lanes/lane-numbers.ts'
-import { stateNumber } from '../sql/rows/tables.ts'
 
 /** Walks from lane to lane; each step is one index lookup. */
 const readyLanes = `WITH RECURSIVE ready AS (
@@ -32,8 +32,7 @@ export const postgresDialect: Dialect = {
 }
 
 function inState(state: number): StateIndex {
-  const at = state < stateNumber.running ? 'run_at' : state === stateNumber.running ? 'lease_until' : 'finished_at'
-  return { from: '{jobs}', is: `state = ${state}`, at }
+  return { from: '{jobs}', is: `state = ${state}`, at: timeOfState(state) }
 }
 
 interface PlacedJob extends ReadyJob {

@@ -1,5 +1,5 @@
-import { TreadleError } from '../../core/errors.ts'
 import type { Envelope } from '../../envelope/envelope.ts'
+import { BackendCalls } from '../../queue/backend/calls.ts'
 import { Watchers } from '../../queue/claiming/watchers.ts'
 import type { Backlog } from '../../queue/contract/backlog.ts'
 import type {
@@ -42,7 +42,7 @@ export class ServiceBusBackend implements QueueBackend {
   readonly #renewing: Renewing
   readonly #claiming: Claiming
   readonly #settling: Settling
-  readonly #calls = new Set<Promise<unknown>>()
+  readonly #calls = new BackendCalls('service-bus')
   #closing: Promise<void> | undefined
 
   constructor(config: ServiceBusConfig, client: ServiceBusClientLike) {
@@ -62,7 +62,7 @@ export class ServiceBusBackend implements QueueBackend {
     this.#settling = new Settling({ clock, held, back })
     this.deadLetters = new DeadLetters({ clock, names, entityOf, deadLettersOf })
     const entityCounts = new EntityCounts({ clock, names, entity, deadLettersOf })
-    this.backlog = { counts: () => this.#call(() => entityCounts.counts()) }
+    this.backlog = { counts: () => this.#calls.run(() => entityCounts.counts()) }
   }
 
   /** Throws unless all configured queues exist and can be sent to. */
@@ -71,7 +71,7 @@ export class ServiceBusBackend implements QueueBackend {
   }
 
   send(envelopes: readonly Envelope[]): Promise<readonly SendReceipt[]> {
-    return this.#call(async () => {
+    return this.#calls.run(async () => {
       const { clock, uniqueKeys } = this.#config
       const entityOf = ({ queue, priority }: Envelope) => this.#entity(this.#names.of(queue, priority))
       const receipts = await sendAll(envelopes, { entityOf, uniqueKeys, now: clock.now() })
@@ -81,7 +81,7 @@ export class ServiceBusBackend implements QueueBackend {
   }
 
   lease(request: LeaseRequest): Promise<LeaseBatch> {
-    return this.#call(async () => {
+    return this.#calls.run(async () => {
       await this.#settling.reap(request.maxRescues)
       const batch = await this.#claiming.claim(request)
       this.#renewing.watch()
@@ -90,7 +90,7 @@ export class ServiceBusBackend implements QueueBackend {
   }
 
   settle(settlements: readonly Settlement[]): Promise<readonly SettleReceipt[]> {
-    return this.#call(async () => {
+    return this.#calls.run(async () => {
       const receipts = await this.#settling.settle(settlements)
       if (settlements.some(({ kind }) => kind !== 'done')) this.#watchers.notify()
       return receipts
@@ -98,15 +98,15 @@ export class ServiceBusBackend implements QueueBackend {
   }
 
   begin(tokens: readonly string[]): Promise<readonly SettleReceipt[]> {
-    return this.#call(() => this.#renewing.begin(tokens))
+    return this.#calls.run(() => this.#renewing.begin(tokens))
   }
 
   extend(tokens: readonly string[], leaseMs: number, alone = false): Promise<readonly SettleReceipt[]> {
-    return this.#call(() => this.#renewing.extend(tokens, leaseMs, alone))
+    return this.#calls.run(() => this.#renewing.extend(tokens, leaseMs, alone))
   }
 
   reap(maxRescues: number, deadOwners: readonly string[] = []): Promise<ReapReport> {
-    return this.#call(() => this.#settling.reap(maxRescues, deadOwners))
+    return this.#calls.run(() => this.#settling.reap(maxRescues, deadOwners))
   }
 
   /** Not pushed: jobs of other programs are found by polling. */
@@ -122,21 +122,10 @@ export class ServiceBusBackend implements QueueBackend {
   async #close(): Promise<void> {
     this.#watchers.close()
     this.#renewing.close()
-    await Promise.allSettled(this.#calls)
+    await this.#calls.close()
     await this.#aside.close()
     await Promise.allSettled([...this.#entities.values(), ...this.#deadEntities.values()].map((entity) => entity.close()))
     if (this.#config.client === null) await this.#client.close()
-  }
-
-  async #call<Answer>(work: () => Promise<Answer>): Promise<Answer> {
-    if (this.#closing !== undefined) throw new TreadleError('BACKEND_CLOSED', 'This queue was closed. Open it again.')
-    const call = work()
-    this.#calls.add(call)
-    try {
-      return await call
-    } finally {
-      this.#calls.delete(call)
-    }
   }
 
   #entity(name: string): Entity {

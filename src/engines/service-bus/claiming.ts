@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/time/clock.ts'
-import { keyTest } from '../../queue/claiming/key-pattern.ts'
+import { rescueOf, rescueText } from '../../queue/claiming/rescue.ts'
+import { wantedTest } from '../../queue/claiming/wanted-jobs.ts'
 import type { Lease, LeaseBatch, LeaseRequest } from '../../queue/contract/contract.ts'
-import { interruption } from '../../queue/contract/failure.ts'
 import type { ReceivedMessage } from './connections/client.ts'
 import type { Entity } from './connections/entity.ts'
 import type { EntityNames } from './connections/entity-names.ts'
@@ -37,7 +37,8 @@ export class Claiming {
   async claim(request: LeaseRequest): Promise<LeaseBatch> {
     refuseLimits(request)
     const { aside, held } = this.#deps
-    const isWanted = wantedBy(request)
+    const isMeant = wantedTest(request)
+    const isWanted = ({ envelope }: LockedJob) => isMeant(envelope)
     const found: LockedJob[] = [...aside.take(isWanted, request.limit)]
     let mayBeMore = false
     if (request.jobs.length > 0 || request.others != null) {
@@ -83,7 +84,7 @@ export class Claiming {
   async #read(
     entity: Entity,
     message: ReceivedMessage,
-    { maxRescues, amongOthers }: LeaseRequest,
+    { maxRescues, amongOthers = false }: LeaseRequest,
   ): Promise<LockedJob | undefined> {
     const { clock, back } = this.#deps
     const now = clock.now()
@@ -97,13 +98,13 @@ export class Claiming {
       return undefined
     }
     const { state, rescues } = job
-    const error = (text: string) => ({ attempt: state.attempts + 1, at: now, message: text })
+    // What an owner that died had held besides is not known: as if it had held as much as this one does. MaxDeliveryCount limits
+    // how often a job is returned that was held among others.
+    const rescue = rescueOf({ begun: state.begun !== null, amongOthers }, rescues, maxRescues)
+    const error = (message: string) => ({ attempt: state.attempts + 1, at: now, message })
     if (state.dead !== null) await back.bury(job, state.dead, null)
-    else if (state.begun !== null) await back.bury(job, 'interrupted', error(interruption(state.begun)))
-    // A worker that holds several jobs sets `amongOthers`: its death is not the fault of each job, so only MaxDeliveryCount
-    // limits those.
-    else if (rescues > maxRescues && !amongOthers) await back.bury(job, 'poisoned', error(poisoned(rescues)))
-    else return job
+    else if (rescue === 'returned') return job
+    else await back.bury(job, rescue, error(rescueText(rescue, state.begun, rescues)))
     return undefined
   }
 
@@ -115,19 +116,6 @@ export class Claiming {
     held.add(granted)
     return { token, envelope: job.envelope, attempt: job.state.attempts + 1, rescues: job.rescues, expiresAt }
   }
-}
-
-export function poisoned(rescues: number): string {
-  return `Its workers died ${rescues} times while they had it, so it is not given to another one`
-}
-
-function wantedBy({ jobs, others = null, queues, priority = null }: LeaseRequest): (job: LockedJob) => boolean {
-  const names = new Set(jobs.map(({ job }) => job))
-  const isOther = others === null ? () => false : keyTest(others)
-  return ({ envelope }) =>
-    (names.has(envelope.job) || isOther(envelope.job)) &&
-    (queues === null || queues.includes(envelope.queue)) &&
-    (priority === null || priority === envelope.priority)
 }
 
 /** Puts the best of the received jobs first; those still in the broker may be better. */

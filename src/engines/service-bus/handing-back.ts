@@ -3,6 +3,7 @@ import type { Logger } from '../../core/logger.ts'
 import type { Clock } from '../../core/time/clock.ts'
 import type { Envelope } from '../../envelope/envelope.ts'
 import type { AttemptError, DeadReason } from '../../queue/contract/failure.ts'
+import { withError } from '../../queue/rules/jobs/job.ts'
 import type { Property } from './connections/client.ts'
 import type { Entity } from './connections/entity.ts'
 import type { HeldJob, LockedJob } from './messages/held-jobs.ts'
@@ -60,7 +61,7 @@ export class HandingBack {
 
   /** Moves the job to the dead-letter queue, with the reason and all errors. */
   async bury(job: LockedJob | HeldJob, reason: DeadReason, error: AttemptError | null): Promise<boolean> {
-    const errors = error === null ? job.state.errors : [...job.state.errors, error]
+    const errors = error === null ? job.state.errors : withError(job.state, error)
     const state = { ...job.state, errors, begun: null, dead: reason }
     // Messages cannot be sent to a dead-letter queue directly: the next claim moves it there.
     if (begunOf(job) !== null) return this.replace(job, job.envelope, state, this.#deps.clock.now())

@@ -1,5 +1,6 @@
 import type { Envelope } from '../../envelope/envelope.ts'
 import type { SendReceipt } from '../../queue/contract/contract.ts'
+import { distinctJobs } from '../broker/distinct-jobs.ts'
 import type { Entity } from './connections/entity.ts'
 import { freshState, toMessage } from './messages/message.ts'
 import { refuseUnsupportedJobs } from './refusals.ts'
@@ -19,15 +20,10 @@ export async function sendAll(
   { entityOf, uniqueKeys, now }: SendingDeps,
 ): Promise<readonly SendReceipt[]> {
   refuseUnsupportedJobs(envelopes, uniqueKeys)
-  const first = new Map<string, Envelope>()
-  const receipts = envelopes.map((envelope) => {
-    const stored = !first.has(envelope.id)
-    if (stored) first.set(envelope.id, envelope)
-    return { id: envelope.id, stored }
-  })
-  const groups = grouped([...first.values()], entityOf)
+  const distinct = distinctJobs(envelopes)
+  const groups = grouped(distinct.jobs, entityOf)
   await Promise.all([...groups].map(([entity, jobs]) => sendTo(entity, jobs, now)))
-  return receipts
+  return distinct.receipts
 }
 
 async function sendTo(entity: Entity, envelopes: readonly Envelope[], now: number): Promise<void> {

@@ -1,7 +1,8 @@
 import type { Clock } from '../../core/time/clock.ts'
+import { rescueOf, rescueText } from '../../queue/claiming/rescue.ts'
 import type { ReapReport, Settlement, SettleReceipt } from '../../queue/contract/contract.ts'
-import { interruption } from '../../queue/contract/failure.ts'
-import { poisoned } from './claiming.ts'
+import { amended, withError } from '../../queue/rules/jobs/job.ts'
+import { SettlementBatches } from '../broker/settlement-batches.ts'
 import type { HandingBack } from './handing-back.ts'
 import type { HeldJob, HeldJobs } from './messages/held-jobs.ts'
 
@@ -14,21 +15,17 @@ export interface SettlingDeps {
 /** Settles and reaps leases. */
 export class Settling {
   readonly #deps: SettlingDeps
-  /** Receipts from batches that failed partially, returned when those settlements are retried. */
-  readonly #answered = new Map<string, SettleReceipt>()
+  readonly #batches = new SettlementBatches()
 
   constructor(deps: SettlingDeps) {
     this.#deps = deps
   }
 
-  async settle(settlements: readonly Settlement[]): Promise<readonly SettleReceipt[]> {
-    const answers = await Promise.allSettled(settlements.map((settlement) => this.#settleOne(settlement)))
-    const failed = answers.find((answer) => answer.status === 'rejected')
-    if (failed === undefined) return answers.map((answer) => (answer.status === 'fulfilled' ? answer.value : 'lost'))
-    answers.forEach((answer, index) => {
-      if (answer.status === 'fulfilled') this.#answered.set(settlements[index]?.token ?? '', answer.value)
+  settle(settlements: readonly Settlement[]): Promise<readonly SettleReceipt[]> {
+    return this.#batches.settle(settlements, async (settlement) => {
+      const isEnded = await this.#once(settlement.token, (job) => this.#end(job, settlement))
+      return isEnded === true ? 'applied' : 'lost'
     })
-    throw failed.reason
   }
 
   /** Returns expired leases of this program. Those of other programs come back when their locks expire. */
@@ -38,17 +35,6 @@ export class Settling {
       held.expired(clock.now(), deadOwners).map((job) => this.#once(job.token, () => this.#rescue(job, maxRescues))),
     )
     return { returned: count(ends, 'returned'), poisoned: count(ends, 'poisoned') }
-  }
-
-  async #settleOne(settlement: Settlement): Promise<SettleReceipt> {
-    const { token } = settlement
-    const answered = this.#answered.get(token)
-    if (answered !== undefined) {
-      this.#answered.delete(token)
-      return answered
-    }
-    const receipt = await this.#once(token, async (job) => ((await this.#end(job, settlement)) ? 'applied' : 'lost'))
-    return receipt ?? 'lost'
   }
 
   /** Nothing else can take the lease while this runs. If the broker does not answer, the lease is kept for another attempt. */
@@ -73,7 +59,7 @@ export class Settling {
       case 'skipped':
         return back.remove(job)
       case 'retry': {
-        const errors = [...state.errors, settlement.error]
+        const errors = withError(state, settlement.error)
         return back.putBack(job, { ...state, attempts: state.attempts + 1, errors }, settlement.delayMs)
       }
       case 'snooze':
@@ -82,8 +68,7 @@ export class Settling {
       case 'wait':
         return back.putBack(job, state, 0, true)
       case 'again': {
-        const { number, createdAt, uniqueKey, uniqueUntil } = job.envelope
-        const envelope = { ...settlement.envelope, number, createdAt, uniqueKey, uniqueUntil }
+        const envelope = amended(job.envelope, settlement.envelope)
         return back.replace(job, envelope, { ...state, attempts: 0 }, Math.max(envelope.runAt, this.#deps.clock.now()))
       }
       case 'dead':
@@ -94,14 +79,11 @@ export class Settling {
   async #rescue(job: HeldJob, maxRescues: number): Promise<'returned' | 'poisoned' | 'gone'> {
     const { back, clock } = this.#deps
     const rescues = job.rescues + 1
-    const error = (message: string) => ({ attempt: job.state.attempts + 1, at: clock.now(), message })
-    if (job.begun !== null) {
-      await back.bury(job, 'interrupted', error(interruption(job.owner)))
-      return 'gone'
-    }
-    if (rescues > maxRescues && !job.amongOthers)
-      return (await back.bury(job, 'poisoned', error(poisoned(rescues)))) ? 'poisoned' : 'gone'
-    return (await back.putBack(job, { ...job.state, rescues }, 0, true)) ? 'returned' : 'gone'
+    const rescue = rescueOf({ begun: job.begun !== null, amongOthers: job.amongOthers }, rescues, maxRescues)
+    if (rescue === 'returned') return (await back.putBack(job, { ...job.state, rescues }, 0, true)) ? 'returned' : 'gone'
+    const error = { attempt: job.state.attempts + 1, at: clock.now(), message: rescueText(rescue, job.owner, rescues) }
+    const isBuried = await back.bury(job, rescue, error)
+    return isBuried && rescue === 'poisoned' ? 'poisoned' : 'gone'
   }
 }
 

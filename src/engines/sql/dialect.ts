@@ -1,5 +1,5 @@
 import type { Answer } from '../../core/answer.ts'
-import { crowdIsReady, isGrouped, isListed, isRunning } from './rows/tables.ts'
+import { crowdIsReady, isGrouped, isListed, isRunning, stateNumber } from './rows/tables.ts'
 
 /** What the queue's statements need to know about the engine. */
 export interface Dialect {
@@ -44,6 +44,12 @@ export interface StateIndex {
   readonly is: string
   /** The column that orders the index: when jobs are due, until when they are leased, or when they ended. */
   readonly at: string
+}
+
+/** What orders the jobs in a state: when they are due, until when they are leased, or when they ended. */
+export function timeOfState(state: number): StateIndex['at'] {
+  if (state === stateNumber.running) return 'lease_until'
+  return state < stateNumber.running ? 'run_at' : 'finished_at'
 }
 
 /** A subquery that returns 1 if a lane has ready jobs, with one index lookup. */

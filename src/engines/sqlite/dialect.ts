@@ -1,5 +1,13 @@
 import type { Answer } from '../../core/answer.ts'
-import { type Dialect, partialIndexes, type Reader, type ReadyJob, type ReadyPlace, type StateIndex } from '../sql/dialect.ts'
+import {
+  type Dialect,
+  partialIndexes,
+  type Reader,
+  type ReadyJob,
+  type ReadyPlace,
+  type StateIndex,
+  timeOfState,
+} from '../sql/dialect.ts'
 import { crowdedFrom } from '../sql/lanes/lane-numbers.ts'
 import { stateNumber } from '../sql/rows/tables.ts'
 
@@ -26,9 +34,12 @@ export const sqliteDialect: Dialect = {
 
 /** The planner uses a partial index only if the query repeats the index's condition verbatim. */
 function inState(state: number): StateIndex {
-  const at = state < stateNumber.running ? 'run_at' : state === stateNumber.running ? 'lease_until' : 'finished_at'
   const isEnded = state >= stateNumber.succeeded
-  return { from: '{jobs}', is: isEnded ? `state = ${state} AND state >= ${stateNumber.succeeded}` : `state = ${state}`, at }
+  return {
+    from: '{jobs}',
+    is: isEnded ? `state = ${state} AND state >= ${stateNumber.succeeded}` : `state = ${state}`,
+    at: timeOfState(state),
+  }
 }
 
 const first = 'SELECT id, run_at FROM {jobs} WHERE state = 0 AND lane = ? AND grp = ? ORDER BY run_at, id LIMIT ?'

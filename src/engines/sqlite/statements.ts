@@ -1,7 +1,7 @@
 import { envelopeVersion } from '../../envelope/envelope.ts'
 import { TableNames } from '../sql/rows/table-names.ts'
 
-export const prefix = 'treadle_'
+const prefix = 'treadle_'
 export const names = new TableNames(prefix)
 
 /**

@@ -127,7 +127,7 @@ function misshapen(path: string): TreadleError {
   return new TreadleError('KEY_INVALID', message)
 }
 
-export function keyFile(path: string): PrivateFile {
+function keyFile(path: string): PrivateFile {
   return { path, what: 'key file', code: 'KEY_INVALID' }
 }
 

@@ -18,7 +18,7 @@ export interface FrameEvents {
 export const isolatePipe = 3
 const headerBytes = 4
 /** Maximum size of a frame. Payloads and results are far smaller. */
-export const mostFrameBytes = 64 * 1024 * 1024
+const mostFrameBytes = 64 * 1024 * 1024
 
 /** Throws if the value cannot be cloned or is too large. */
 export function writeFrame(pipe: Duplex, value: unknown): void {

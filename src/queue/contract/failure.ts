@@ -2,12 +2,8 @@
  * Why a job is dead. In this order: its attempts are used up, its envelope was refused, its workers kept dying, the handler gave
  * up, a dependency failed, or its worker died while it ran and it must not be begun twice.
  */
-export type DeadReason = 'exhausted' | 'rejected' | 'poisoned' | 'permanent' | 'dependency' | 'interrupted'
-
-/** The error message of a job that must not be begun twice and whose worker died after beginning it. */
-export function interruption(owner: string | null): string {
-  return `Its worker ${owner} died or hung while it ran. It must not start twice, so it was not put back; what it did may be incomplete`
-}
+export type DeadReason = (typeof deadReasons)[number]
+export const deadReasons = ['exhausted', 'rejected', 'poisoned', 'permanent', 'dependency', 'interrupted'] as const
 
 /** One failed attempt of a job: when it failed, and its error. */
 export interface AttemptError {

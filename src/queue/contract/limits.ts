@@ -23,9 +23,6 @@ export interface ClaimableJob {
   readonly group?: GroupLimits | null
 }
 
-/** The limits of one key. */
-export type JobLimits = Omit<ClaimableJob, 'job'>
-
 /** At most `limit` in any period of `perMs`. */
 export interface Rate {
   readonly limit: number

@@ -99,7 +99,7 @@ export class Managing {
     if (job.state === 'running' && inAnyState !== true) return 'claimed'
     if (expected !== null && !isSameSeal(expected, job.envelope)) return 'changed'
     const runAt = keepsTime === true ? job.runAt : envelope.runAt
-    const next = amended(job, { ...envelope, runAt })
+    const next = amended(job.envelope, { ...envelope, runAt })
     const isHeld = job.state === 'blocked' && unblocks !== true
     if (job.state === 'blocked' && !isHeld) this.#unblock(job)
     if (job.state === 'running' || isFinal(job.state)) jobs.amendInPlace(job, next)

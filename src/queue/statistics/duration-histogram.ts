@@ -2,7 +2,7 @@
  * Upper bounds in milliseconds, in 1-2-5 steps from 1 ms to 2 h; the last count is for everything above. Fixed, so that
  * histograms can be added.
  */
-export const durationBounds: readonly number[] = [
+const durationBounds: readonly number[] = [
   1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000,
   2_000_000, 7_200_000,
 ]

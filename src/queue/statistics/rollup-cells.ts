@@ -3,7 +3,7 @@ import { parsed } from '../model/parsed-json.ts'
 import { DurationHistogram } from './duration-histogram.ts'
 
 /** Name for the pairs that a bucket has no room for. */
-export const otherName = '(other)'
+const otherName = '(other)'
 /** Maximum number of queue and job pairs with their own cell in a bucket: the busiest. The rest are counted by queue. */
 const mostPairs = 100
 /** Maximum number of queues with a cell for the rest of their jobs; other queues are counted together. */

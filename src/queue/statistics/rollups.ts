@@ -74,7 +74,7 @@ interface Fold {
 }
 
 /** The buckets that are old enough to merge or delete. All that go into one bucket go at once. */
-export function foldsDue(keys: readonly BucketKey[], now: number): readonly Fold[] {
+function foldsDue(keys: readonly BucketKey[], now: number): readonly Fold[] {
   return levels.flatMap(({ stepMs, keptMs }, index): readonly Fold[] => {
     const next = levels[index + 1]
     const own = keys.filter((key) => key.step === stepMs)

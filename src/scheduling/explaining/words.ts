@@ -1,16 +1,10 @@
-import type { CalendarFields } from '../calendar/calendar-fields.ts'
 import { dayWords, yearWords } from './day-words.ts'
-import { type NamedTimes, namedTimes } from './named-times.ts'
+import type { NamedTimes } from './named-times.ts'
 import { timeWords } from './time-words.ts'
 
 /**
- * A sentence that describes the times of the fields: "At 02:30 from Monday to Friday". Different times produce different
- * sentences.
+ * A sentence that describes these times: "At 02:30 from Monday to Friday". Different times produce different sentences.
  */
-export function calendarWords(fields: CalendarFields): string {
-  return wordsOf(namedTimes(fields))
-}
-
 export function wordsOf(times: NamedTimes): string {
   const time = timeWords(times)
   const days = daysAfter(time, dayWords(times))

@@ -23,26 +23,6 @@ export function catchUp(repeat: RepeatSchedule, nextMs: number, nowMs: number, l
   return nextMs + leftOut * intervalMs
 }
 
-/**
- * An alternative rule for the same outage that makes up for nothing: a short, regular `SCHEDULED` repeat resumes with its first
- * occurrence after now, in step with the missed ones. Any other repeat returns what follows `scheduledMs`, even if it is in the
- * past.
- */
-export function reanchored(repeat: RepeatSchedule, scheduledMs: number, nowMs: number): number {
-  const baseMs = Math.floor(scheduledMs / 1_000) * 1_000
-  const nextMs = repeat.next(baseMs)
-  const intervalMs = nextMs - baseMs
-  const isShort = intervalMs > 0 && intervalMs < longIntervalMs
-  if (repeat.base !== 'SCHEDULED' || nextMs > nowMs || !isShort || !isSignedOnly(repeat)) return nextMs
-  return baseMs + (Math.floor((nowMs - baseMs) / intervalMs) + 1) * intervalMs
-}
-
-const longIntervalMs = 4 * 3_600_000
-
-function isSignedOnly(repeat: RepeatSchedule): boolean {
-  return modifiersOf(repeat).every(({ text }) => /^[+-]/.test(text))
-}
-
 /** The interval between consecutive occurrences, or null if it depends on the calendar. */
 function fixedIntervalMs(repeat: RepeatSchedule): number | null {
   let sum = 0

@@ -24,7 +24,7 @@ export interface BulkRequest {
   readonly runAt?: string
 }
 
-export const bulkActions: readonly BulkAction[] = ['retry', 'cancel', 'delete', 'run-now', 'reschedule']
+const bulkActions: readonly BulkAction[] = ['retry', 'cancel', 'delete', 'run-now', 'reschedule']
 
 const mostIds = 1_000
 const mostKept = 100

@@ -1,5 +1,5 @@
 /** The label for everything that there is no more room for. */
-export const other = 'other'
+const other = 'other'
 
 /**
  * Values by queue and job name. Each pair becomes a permanent time series in the metrics system, so a program that makes up names

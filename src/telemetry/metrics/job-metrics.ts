@@ -22,7 +22,7 @@ export class JobSeries {
 }
 
 /** The counts for one kind of call to the queue. */
-export class CallSeries {
+class CallSeries {
   failed = 0
   readonly seconds = new Histogram()
 }

@@ -33,7 +33,7 @@ export interface Difference {
 }
 
 /** The range of jobs and names that programs of `randomProgram` use. */
-export const extent: Extent = { jobs: 64, names: 3, groups: 3, roots: 3, owners: 3, schedules: 3 }
+const extent: Extent = { jobs: 64, names: 3, groups: 3, roots: 3, owners: 3, schedules: 3 }
 
 const operationsPerSnapshot = 6
 

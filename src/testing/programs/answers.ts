@@ -1,5 +1,4 @@
 import type { Lease, LeaseBatch } from '../../queue/contract/contract.ts'
-import type { TreeCounts } from '../../queue/contract/queue-counts.ts'
 import type { HeldLease, JobLink, JobRecord } from '../../queue/contract/store.ts'
 import { numberOfId, type Stage } from './stage.ts'
 
@@ -44,8 +43,4 @@ export function jobRecord(stage: Stage, { number, ...record }: JobRecord): objec
 
 export function jobLink(link: JobLink): object {
   return { ...link, id: numberOfId(link.id) }
-}
-
-export function treeAnswer({ total, counts }: TreeCounts): object {
-  return { total, counts }
 }

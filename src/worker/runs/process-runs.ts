@@ -10,7 +10,7 @@ export interface ProcessMember {
  * The workers of one process, which die together. A job that runs alone, so that a death is certainly its own fault, must be the
  * only one of all of them: one process may work on several backends, or hold several instances.
  */
-export class ProcessRuns {
+class ProcessRuns {
   readonly #busy = new Set<ProcessMember>()
   readonly #waiting = new Set<ProcessMember>()
   /** The member whose job runs alone or is about to: the others start nothing. */

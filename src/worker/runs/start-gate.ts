@@ -17,7 +17,7 @@ const mostHeldMs = 2_000
  * How long rate limits may hold a job back in this worker. After that it returns to the queue, where it is visible as waiting and
  * needs no lease.
  */
-export function longestHoldMs(leaseMs: number): number {
+function longestHoldMs(leaseMs: number): number {
   return Math.min(leaseMs, mostHeldMs)
 }
 

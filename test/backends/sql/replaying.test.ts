@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { digestOfKey, scopedKey } from '../../../src/engines/sql/rows/job-row.ts'
+import { digest } from '../../../src/core/text/digest.ts'
+import { scopedKey } from '../../../src/queue/model/unique-key.ts'
 import type { Bench } from '../../../src/testing/conformance/bench.ts'
 import { onSqlDatabases } from './several-programs.ts'
 
@@ -9,7 +10,7 @@ async function deadJob(bench: Bench, uniqueUntil: 'ended' | 'ever'): Promise<str
   return id
 }
 
-const held = digestOfKey(scopedKey('work', 'k'))
+const held = digest(scopedKey('work', 'k'))
 
 onSqlDatabases('replaying a job while another program sends one with its unique key', (programs) => {
   it('is a conflict where the other one comes first, and not a failure of the database', () =>

@@ -4,10 +4,15 @@ import type { CalendarFields, TimeWindow } from '../../../src/scheduling/calenda
 import { parseFields } from '../../../src/scheduling/calendar/cron/cron-fields.ts'
 import { parseField, parseValues } from '../../../src/scheduling/calendar/cron/field-values.ts'
 import { monthDays } from '../../../src/scheduling/calendar/month-days.ts'
-import { calendarWords } from '../../../src/scheduling/explaining/words.ts'
+import { namedTimes } from '../../../src/scheduling/explaining/named-times.ts'
+import { wordsOf } from '../../../src/scheduling/explaining/words.ts'
 import { secondsInWords } from './read-words.ts'
 
 const midnight = parseFields('0 0 * * *')
+
+function calendarWords(fields: CalendarFields): string {
+  return wordsOf(namedTimes(fields))
+}
 
 function between(from: string, to: string): TimeWindow {
   const [start, end] = [from, to].map((time) => Date.parse(`1970-01-01T${time}Z`) / 1_000) as [number, number]

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { catchUp, reanchored } from '../../../src/scheduling/repeating/catch-up.ts'
+import { catchUp } from '../../../src/scheduling/repeating/catch-up.ts'
 import { parseRepeat } from '../../../src/scheduling/repeating/repeat.ts'
 
 const at = (text: string) => Date.parse(`${text.replace(' ', 'T')}Z`)
@@ -96,27 +96,5 @@ describe('catching up (X14, R15)', () => {
       }),
       { numRuns: 500, seed: 14 },
     )
-  })
-})
-
-describe('going on in step (the rule of the job server)', () => {
-  test.each([
-    ['a short one goes on at the first slot after now', 'SCHEDULED, +30 SECONDS', '2026-11-15 10:01:00', '2026-11-15 10:01:15'],
-    ['a slot that is due now has passed', 'SCHEDULED, +30 SECONDS', '2026-11-15 10:01:15', '2026-11-15 10:01:45'],
-    ['one that is not missed stays', 'SCHEDULED, +30 SECONDS', '2026-11-15 10:00:30', '2026-11-15 10:00:45'],
-    ['several steps are one interval', 'SCHEDULED, +1 HOUR, -30 MINUTES', '2026-11-15 12:00:00', '2026-11-15 12:00:15'],
-    ['just under four hours is short', 'SCHEDULED, +239 MINUTES, +59 SECONDS', '2026-11-15 14:00:14', '2026-11-15 18:00:13'],
-    ['four hours are kept in the past', 'SCHEDULED, +4 HOURS', '2026-11-15 23:00:00', '2026-11-15 14:00:15'],
-    ['five hours are kept in the past', 'SCHEDULED, +5 HOURS', '2026-11-15 23:00:00', '2026-11-15 15:00:15'],
-    [
-      'the start of an hour is kept in the past',
-      'SCHEDULED, +1 HOUR, START OF HOUR',
-      '2026-11-15 23:00:00',
-      '2026-11-15 11:00:00',
-    ],
-    ['one that goes back is kept in the past', 'SCHEDULED, -1 HOUR', '2026-11-15 23:00:00', '2026-11-15 09:00:15'],
-    ['another base is kept in the past', 'FINISHED, +30 SECONDS', '2026-11-15 10:01:00', '2026-11-15 10:00:45'],
-  ])('%s', (_, repeat, now, expected) => {
-    expect(text(reanchored(parseRepeat(repeat), at('2026-11-15 10:00:15'), at(now)))).toBe(expected)
   })
 })

@@ -59,7 +59,7 @@ export interface HappenedEvent {
 }
 
 /** Maximum length of an event. The large parts of a longer one are omitted. */
-export const largestEvent = 60_000
+const largestEvent = 60_000
 
 const secretParts = ['payload', 'result', 'error'] as const
 

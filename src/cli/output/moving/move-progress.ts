@@ -20,7 +20,7 @@ export function progressWriter(out: Output): (progress: MoveProgress) => void {
   }
 }
 
-export function barText(progress: MoveProgress): string {
+function barText(progress: MoveProgress): string {
   const { moved, total } = progress
   const share = total === 0 ? 1 : moved / total
   const filled = Math.floor(share * barWidth)

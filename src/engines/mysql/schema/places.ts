@@ -34,7 +34,7 @@ export const listedColumn = `listed_place BIGINT AS (CASE WHEN ${isListed} THEN 
 
 export const listed = { from: `{jobs by ${listedIndex}}`, is: 'listed_place = ? * 16 + ? * 2 + ?' }
 
-export const groupIndex = 'jobs_group'
+const groupIndex = 'jobs_group'
 
 export const grouped = { from: `{jobs by ${groupIndex}}`, is: '{jobs}.grp = ? AND {jobs}.lane = ?' }
 

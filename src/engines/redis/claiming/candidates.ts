@@ -18,7 +18,7 @@ interface Place {
 }
 
 /** Ready jobs from which a claim chooses, in the order of their lanes and groups. */
-export class Candidates {
+class Candidates {
   readonly #places: readonly Place[]
   readonly #hasMoreLanes: boolean
 

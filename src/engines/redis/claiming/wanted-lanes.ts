@@ -1,5 +1,6 @@
 import { keyRanges, keyTest } from '../../../queue/claiming/key-pattern.ts'
 import { isPaused } from '../../../queue/claiming/pausing.ts'
+import { wantedTest } from '../../../queue/claiming/wanted-jobs.ts'
 import type { LeaseRequest } from '../../../queue/contract/contract.ts'
 import type { RedisServer } from '../connections/server.ts'
 import { type LaneName, readLane } from '../units/head.ts'
@@ -31,7 +32,8 @@ export async function wantedLanes(
   outlook: Pick<Outlook, 'lanes' | 'paused'>,
   times: number,
 ): Promise<WantedLanes> {
-  const isWanted = wantedTest(request, outlook)
+  const isMeant = wantedTest(request)
+  const isWanted = (lane: LaneName) => isMeant(lane) && !isPaused(outlook.paused, lane)
   if (outlook.lanes !== null) return { lanes: outlook.lanes.map(readLane).filter(isWanted), hasMore: false }
   const most = Math.max(request.limit, fewLanes) * times
   const named = await lanesOfFew(server, request, isWanted)
@@ -48,18 +50,6 @@ export async function wantedLanes(
 
 function namesOf({ jobs }: LaneRequest): readonly string[] {
   return [...new Set(jobs.map(({ job }) => job))]
-}
-
-function wantedTest(request: LaneRequest, { paused }: Pick<Outlook, 'paused'>): (lane: LaneName) => boolean {
-  const names = new Set(request.jobs.map(({ job }) => job))
-  const isOther = request.others == null ? () => false : keyTest(request.others)
-  const queues = request.queues === null ? null : new Set(request.queues)
-  const priority = request.priority ?? null
-  return (lane) =>
-    (names.has(lane.job) || isOther(lane.job)) &&
-    (queues === null || queues.has(lane.queue)) &&
-    (priority === null || priority === lane.priority) &&
-    !isPaused(paused, lane)
 }
 
 /** All lanes of the named jobs, from the queues that the request is for. Null if there may be many of them. */

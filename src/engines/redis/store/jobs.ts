@@ -1,4 +1,5 @@
 import { parseIdentity, tagsOf } from '../../../envelope/envelope.ts'
+import { inClaimOrder } from '../../../queue/claiming/claim-order.ts'
 import { finalStates, type JobState, jobStates } from '../../../queue/contract/job-state.ts'
 import type { ClaimRules, Hold } from '../../../queue/contract/limits.ts'
 import type { HeldLease, JobFilter, JobRecord, RemoveFilter } from '../../../queue/contract/store.ts'
@@ -73,16 +74,11 @@ export class Looking {
 
   /** In the order of the claims, and within a claim in the order it chose them. */
   async leases(ids: readonly string[], isMeant: (job: StoredJob) => boolean): Promise<readonly HeldLease[]> {
-    const byChoice = (a: StoredJob, b: StoredJob) =>
-      (a.startedAt ?? 0) - (b.startedAt ?? 0) ||
-      b.envelope.priority - a.envelope.priority ||
-      a.runAt - b.runAt ||
-      (a.envelope.id < b.envelope.id ? -1 : 1)
     return this.#units.run((queue) => {
       queue.rows.want(ids.map((id) => field('b', id)))
       queue.want(ids)
       const held = [...new Set(ids)].flatMap((id) => queue.job(id) ?? []).filter((job) => job.state === 'running' && isMeant(job))
-      return { answer: held.sort(byChoice).map(heldLeaseOf) }
+      return { answer: held.sort((a, b) => inClaimOrder(claimed(a), claimed(b))).map(heldLeaseOf) }
     })
   }
 
@@ -174,6 +170,10 @@ export class Looking {
   }
 }
 
+function claimed({ envelope: { id, priority }, startedAt, runAt }: StoredJob) {
+  return { id, priority, claimedAt: startedAt ?? 0, runAt }
+}
+
 type HeadOf = ReturnType<typeof readHead>
 
 function newestFirst(a: string, b: string): number {
@@ -190,7 +190,7 @@ function matches(head: HeadOf | undefined, filter: Omit<JobFilter, 'before' | 'l
   )
 }
 
-export function isRemoved(head: HeadOf | undefined, filter: RemoveFilter): boolean {
+function isRemoved(head: HeadOf | undefined, filter: RemoveFilter): boolean {
   if (head === undefined || !(finalStates as readonly JobState[]).includes(head.state)) return false
   if (filter.exceptJobs?.includes(head.job)) return false
   const isBefore = filter.finishedBefore === undefined || (head.finishedAt ?? 0) < filter.finishedBefore

@@ -1,5 +1,5 @@
 import { randomToken } from '../../../core/id.ts'
-import { type Contents, type MovedUnit, type Parcel, type ParcelLabel, receiptsKeptMs } from '../../../queue/contract/transfer.ts'
+import { type MovedUnit, type Parcel, type ParcelLabel, receiptsKeptMs } from '../../../queue/contract/transfer.ts'
 import { script } from '../connections/script.ts'
 import type { RedisServer } from '../connections/server.ts'
 import { pairsOf } from '../store/jobs.ts'
@@ -47,10 +47,6 @@ export async function storedParcel(server: RedisServer, id: string): Promise<Par
   const places = [...fields.keys()].filter((name) => name !== '').sort((a, b) => Number(a) - Number(b))
   const units = places.map((place) => JSON.parse(fields.get(place) as string) as MovedUnit)
   return { id, ...(JSON.parse(header) as Omit<Parcel, 'id' | 'units'>), units }
-}
-
-export function isEmpty({ paused, schedules, units }: Contents): boolean {
-  return paused.length === 0 && schedules.length === 0 && units.length === 0
 }
 
 /** Created on first use if the queue was never part of a transfer. */

@@ -38,7 +38,7 @@ export interface Head {
 export const flag = { cancelRequested: 1, begun: 2, amongOthers: 4 } as const
 
 /** Scripts refer to states by their index in this list. */
-export function stateCode(state: JobState): string {
+function stateCode(state: JobState): string {
   return String(jobStates.indexOf(state))
 }
 

@@ -9,10 +9,6 @@ export function field(table: string, name: string): Need {
   return { kind: 'field', table, field: name }
 }
 
-export function text(key: string): Need {
-  return { kind: 'text', key }
-}
-
 export function range(key: string, start = 0, stop = -1): Need {
   return { kind: 'range', key, start, stop }
 }

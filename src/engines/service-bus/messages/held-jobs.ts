@@ -1,4 +1,5 @@
 import type { Envelope } from '../../../envelope/envelope.ts'
+import { earliest } from '../../../queue/time/earliest.ts'
 import type { ReceivedMessage, SequenceNumber } from '../connections/client.ts'
 import type { Entity } from '../connections/entity.ts'
 import type { JobState } from './message.ts'
@@ -53,9 +54,7 @@ export class HeldJobs {
   }
 
   get nextExpiry(): number | null {
-    let next: number | null = null
-    for (const { expiresAt } of this.#jobs.values()) if (next === null || expiresAt < next) next = expiresAt
-    return next
+    return earliest([...this.#jobs.values()].map(({ expiresAt }) => expiresAt))
   }
 
   /** Jobs whose leases end after their locks. */

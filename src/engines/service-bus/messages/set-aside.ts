@@ -1,5 +1,6 @@
 import type { Logger } from '../../../core/logger.ts'
 import type { Clock, Timer } from '../../../core/time/clock.ts'
+import { UnhandledJobs } from '../../broker/unhandled-jobs.ts'
 import type { HandingBack } from '../handing-back.ts'
 import type { LockedJob } from './held-jobs.ts'
 
@@ -22,7 +23,7 @@ export class SetAside {
   readonly #deps: SetAsideDeps
   readonly #jobs = new Map<LockedJob, Timer>()
   readonly #returning = new Set<Promise<void>>()
-  readonly #named = new Set<string>()
+  readonly #unhandled = new UnhandledJobs()
 
   constructor(deps: SetAsideDeps) {
     this.#deps = deps
@@ -68,14 +69,10 @@ export class SetAside {
     this.#jobs.delete(job)
   }
 
-  /** Warns once per job name. */
   #tell({ envelope, entity }: LockedJob): void {
-    if (this.#named.has(envelope.job) || this.#named.size >= mostNames) return
-    this.#named.add(envelope.job)
+    if (!this.#unhandled.add(envelope.job)) return
     this.#deps.logger.warn(
       `Job "${envelope.job}" of the Service Bus queue ${entity.name} is for other workers than those of this program; it is put back with a delay. Give such jobs a queue of their own.`,
     )
   }
 }
-
-const mostNames = 100

@@ -1,15 +1,16 @@
 import { type Steps, wait } from '../../../core/answer.ts'
-import { handlingOf } from '../../../queue/claiming/handling.ts'
 import type { LeaseRequest } from '../../../queue/contract/contract.ts'
+import { earliest } from '../../../queue/time/earliest.ts'
 import type { QueueTime } from '../../servers/queue-time.ts'
 import { type Counts, lanesIn } from '../lanes/counts.ts'
 import { CrowdedLanes, type OpenCrowd } from '../lanes/crowded-lanes.ts'
 import type { Lanes } from '../lanes/lanes.ts'
-import { earliest, isOverdue, nextAtOf, type Outlook, readOutlook } from '../lanes/outlook.ts'
+import { isOverdue, nextAtOf, type Outlook, readOutlook } from '../lanes/outlook.ts'
 import { inOrder, isLimited, type RankedLane, wantedLanes } from '../lanes/ranked-lanes.ts'
 import type { Groups } from '../limits/groups.ts'
 import { type Chosen, LimitedClaiming } from '../limits/limited-claiming.ts'
 import { takeReady } from '../portable-shortcuts.ts'
+import { handlingOf } from '../rows/handling.ts'
 import type { SqlDatabase, SqlSession } from '../session.ts'
 import type { ClaimedRow, Shortcuts } from '../shortcuts.ts'
 import { lockMutex } from '../transactions/mutexes.ts'
@@ -38,7 +39,7 @@ export interface Claimed {
 /** Maximum number of promotion rounds before a claim takes what is ready; the next claim promotes the rest. */
 const mostPromotionRounds = 20
 /** How soon to look again if other workers were claiming the first jobs of very many lanes. */
-export const lookAgainMs = 10
+const lookAgainMs = 10
 /** How often a claim looks again if other workers are claiming the same jobs. */
 const mostContendedRounds = 4
 

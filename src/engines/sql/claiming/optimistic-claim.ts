@@ -1,10 +1,10 @@
 import { type Steps, wait } from '../../../core/answer.ts'
-import { handlingOf } from '../../../queue/claiming/handling.ts'
 import type { LeaseRequest } from '../../../queue/contract/contract.ts'
 import type { QueueTime } from '../../servers/queue-time.ts'
 import { type Counts, lanesIn } from '../lanes/counts.ts'
 import type { Lane, Lanes } from '../lanes/lanes.ts'
 import { inOrder, isLimited, type RankedLane, wantedLanes } from '../lanes/ranked-lanes.ts'
+import { handlingOf } from '../rows/handling.ts'
 import type { SqlDatabase } from '../session.ts'
 import type { ClaimedRow, Shortcuts } from '../shortcuts.ts'
 

@@ -1,12 +1,13 @@
 import { type Steps, wait } from '../../../core/answer.ts'
 import { keyRanges } from '../../../queue/claiming/key-pattern.ts'
+import { wantedTest } from '../../../queue/claiming/wanted-jobs.ts'
 import type { LeaseRequest } from '../../../queue/contract/contract.ts'
 import { isReadyIn } from '../dialect.ts'
 import type { SqlDatabase, SqlValue } from '../session.ts'
 import { crowdedFrom, isLaneNumber, type Lane, laneColumns, mayBeStored } from './lane-numbers.ts'
 import type { Lanes } from './lanes.ts'
 import { isUnpaused } from './outlook.ts'
-import { limitedTest, wantedTest } from './ranked-lanes.ts'
+import { limitedTest } from './ranked-lanes.ts'
 
 /** Lanes that may be claimed from. */
 export interface OpenCrowd {

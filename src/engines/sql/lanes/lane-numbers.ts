@@ -52,7 +52,7 @@ export function isLaneNumber(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) > 0 && (value as number) < 2 * crowdedFrom
 }
 
-export function isCrowded({ lane }: { readonly lane: number }): boolean {
+function isCrowded({ lane }: { readonly lane: number }): boolean {
   return lane >= crowdedFrom
 }
 

@@ -1,5 +1,6 @@
 import { type Steps, wait } from '../../../core/answer.ts'
 import { jobMark } from '../../../queue/claiming/pausing.ts'
+import { earliest } from '../../../queue/time/earliest.ts'
 import type { Dialect, StateIndex } from '../dialect.ts'
 import { writeToken } from '../rows/lease-token.ts'
 import { stateNumber } from '../rows/tables.ts'
@@ -64,7 +65,7 @@ export function* readOutlook(session: SqlSession, owner: string): Steps<Outlook>
   return outlookOf(yield* wait(session.all<OutlookRow>(outlookStatement(session.dialect), [owner])))
 }
 
-export function outlookOf(rows: readonly OutlookRow[]): Outlook {
+function outlookOf(rows: readonly OutlookRow[]): Outlook {
   const of = (kind: string) => rows.filter((row) => row.kind === kind)
   // SQLite lets anyone who can write to the file store a text in a column of numbers. Such a value never comes due.
   const first = (kind: string) => of(kind).find(({ number }) => typeof number === 'number')?.number ?? null
@@ -87,8 +88,4 @@ export function isOverdue({ dueAt, expiresAt, heldUntil, givesUpAt }: Outlook, n
 /** When something must be done that no other program announces. */
 export function nextAtOf({ dueAt, expiresAt, heldUntil, givesUpAt }: Outlook): number | null {
   return earliest([dueAt, expiresAt, heldUntil, givesUpAt])
-}
-
-export function earliest(instants: readonly (number | null)[]): number | null {
-  return instants.reduce((first, at) => (first === null || (at !== null && at < first) ? at : first), null)
 }

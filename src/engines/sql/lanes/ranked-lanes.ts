@@ -1,4 +1,4 @@
-import { keyTest } from '../../../queue/claiming/key-pattern.ts'
+import { wantedTest } from '../../../queue/claiming/wanted-jobs.ts'
 import type { LeaseRequest } from '../../../queue/contract/contract.ts'
 import type { ClaimedRow, OpenLane } from '../shortcuts.ts'
 import type { Lane } from './lanes.ts'
@@ -19,17 +19,6 @@ export function wantedLanes(request: LeaseRequest, lanes: readonly Lane[]): read
     level: ageingMs > 0 ? 0 : -of.priority,
     headStartMs: ageingMs > 0 ? of.priority * ageingMs : 0,
   }))
-}
-
-/** Returns a test of whether a request may claim from a lane. */
-export function wantedTest({ jobs, others, queues, priority = null }: LeaseRequest): (lane: Lane) => boolean {
-  const isOther = others == null ? () => false : keyTest(others)
-  const names = new Set(jobs.map(({ job }) => job))
-  const places = queues === null ? null : new Set(queues)
-  return (lane) =>
-    (names.has(lane.job) || isOther(lane.job)) &&
-    (places === null || places.has(lane.queue)) &&
-    (priority === null || priority === lane.priority)
 }
 
 /** Returns a test of whether jobs in a lane may have to wait although they are ready. */

@@ -1,4 +1,5 @@
 import { type Steps, wait } from '../../../core/answer.ts'
+import { inClaimOrder } from '../../../queue/claiming/claim-order.ts'
 import { type JobState, jobStates, zeroCounts } from '../../../queue/contract/job-state.ts'
 import { isOverall, summedCounts } from '../../../queue/contract/queue-counts.ts'
 import type { CountOptions, HeldLease, JobCount, JobFilter, JobRecord } from '../../../queue/contract/store.ts'
@@ -101,7 +102,6 @@ export class Looking {
     return ages
   }
 
-  /** Claims are ordered by time, and jobs within a claim by the order in which it chose them. */
   leases(owners: readonly string[]): Steps<readonly HeldLease[]> {
     const { from, is } = this.#parts.database.dialect.inState(stateNumber.running)
     return this.#leases(`${from} WHERE ${is} AND owner IN (?)`, owners)
@@ -121,10 +121,10 @@ export class Looking {
       database,
       rows.map(({ lane }) => lane),
     )
-    const priorityOf = ({ lane }: HeldRow) => lanes.get(lane).priority
-    const byChoice = (a: HeldRow, b: HeldRow) =>
-      a.started_at - b.started_at || priorityOf(b) - priorityOf(a) || a.run_at - b.run_at || (a.id < b.id ? -1 : 1)
-    return rows.sort(byChoice).map((row) => heldLeaseOf(row, lanes.get(row.lane)))
+    const claimed = ({ id, lane, started_at, run_at }: HeldRow) => {
+      return { id, priority: lanes.get(lane).priority, claimedAt: started_at, runAt: run_at }
+    }
+    return rows.sort((a, b) => inClaimOrder(claimed(a), claimed(b))).map((row) => heldLeaseOf(row, lanes.get(row.lane)))
   }
 
   #recordsFrom(tables: string, rest: string, values: readonly SqlValue[]): Steps<readonly JobRecord[]> {

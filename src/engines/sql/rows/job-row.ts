@@ -1,7 +1,4 @@
-import { digest } from '../../../core/text/digest.ts'
 import { type ColumnName, stateNumber } from './tables.ts'
-
-export { scopedKey, unscopedKey } from '../../../queue/model/unique-key.ts'
 
 /** A job as far as its state matters: without what it carries. */
 export interface JobRow {
@@ -77,25 +74,8 @@ export interface CarriedColumns {
 
 export type JobChange = Partial<Omit<JobRow, 'id'> & CarriedColumns>
 
-/** For a job that did not succeed, or that is to run again. */
-export const unresulted = { result: null, seal: null } as const
-
 /** How long a unique key is held, as stored. Any other number is the instant at which the hold ends. */
 export const untilNumber = { ended: 0, started: 1, ever: 2 } as const
-
-type KeyedRow = Pick<JobRow, 'state' | 'unique_key' | 'unique_until' | 'started_at'>
-
-/** The value of a job in the unique index: a digest of its key, short enough for any index, while its state holds the key. */
-export function heldKeyOf({ state, unique_key, unique_until, started_at }: KeyedRow): string | null {
-  if (unique_key === null || state >= stateNumber.succeeded) return null
-  const isHeld = unique_until === untilNumber.ended || (unique_until === untilNumber.started && started_at === null)
-  return isHeld ? digestOfKey(unique_key) : null
-}
-
-/** Keys may be long, so they are found by their digests. */
-export function digestOfKey(scopedKey: string): string {
-  return digest(scopedKey)
-}
 
 export function rowEnded({ state }: Pick<JobRow, 'state'>): boolean {
   return state >= stateNumber.succeeded

@@ -1,9 +1,9 @@
 import { parseIdentity } from '../../../envelope/envelope.ts'
 import type { HeldLease, JobRecord } from '../../../queue/contract/store.ts'
 import { soundFields } from '../../../queue/model/spoilt.ts'
+import { unscopedKey } from '../../../queue/model/unique-key.ts'
 import { type Lane, nameless } from '../lanes/lane-numbers.ts'
 import { laneOfRow } from '../lanes/lane-repair.ts'
-import { unscopedKey } from './job-row.ts'
 import { writeToken } from './lease-token.ts'
 import type { ColumnName } from './tables.ts'
 

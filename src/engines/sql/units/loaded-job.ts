@@ -1,15 +1,16 @@
+import { digest } from '../../../core/text/digest.ts'
 import type { Envelope, UniqueUntil } from '../../../envelope/envelope.ts'
-import { handling } from '../../../queue/claiming/handling.ts'
 import type { AttemptError } from '../../../queue/contract/failure.ts'
 import { isFinal, type JobState, jobStates } from '../../../queue/contract/job-state.ts'
 import { readErrors } from '../../../queue/model/spoilt.ts'
-import { unscopedKey } from '../../../queue/model/unique-key.ts'
-import type { StoredJob } from '../../../queue/rules/jobs/job.ts'
+import { jobOfKey, unscopedKey } from '../../../queue/model/unique-key.ts'
+import { type StoredJob, unresulted } from '../../../queue/rules/jobs/job.ts'
 import type { StoredOccurrence } from '../../../queue/rules/schedules/timeline.ts'
 import type { StoredLinks } from '../../../queue/rules/workflows/links.ts'
 import { readUntil } from '../keys/unique-keys.ts'
 import type { Lane } from '../lanes/lanes.ts'
-import { digestOfKey, type JobChange, type JobRow, rowEnded, unresulted } from '../rows/job-row.ts'
+import { handlingOf, readHandling } from '../rows/handling.ts'
+import { type JobChange, type JobRow, rowEnded } from '../rows/job-row.ts'
 import { movedFrom, writeToken } from '../rows/lease-token.ts'
 import { stateNumber } from '../rows/tables.ts'
 import type { LoadedRows } from './loaded-rows.ts'
@@ -51,8 +52,8 @@ export class LoadedJob implements StoredJob {
     this.occurrence = occurrence
     this.loadedEnvelope = new LoadedEnvelope(row, lane, rows)
     this.envelope = this.loadedEnvelope
-    this.keyIndex = row.unique_key === null ? null : digestOfKey(row.unique_key)
-    this.sentAs = row.unique_key === null ? lane.job : row.unique_key.slice(0, row.unique_key.indexOf('\n'))
+    this.keyIndex = row.unique_key === null ? null : digest(row.unique_key)
+    this.sentAs = row.unique_key === null ? lane.job : jobOfKey(row.unique_key)
     this.state = stateOf(row)
     this.runAt = row.run_at
     this.attempts = row.attempts
@@ -61,7 +62,7 @@ export class LoadedJob implements StoredJob {
     this.owner = row.owner
     this.leaseExpiresAt = row.lease_until ?? 0
     this.cancelRequested = row.cancel === 1
-    const { begun, amongOthers } = asHeld(row)
+    const { begun, amongOthers } = readHandling(row.begun)
     this.begun = begun
     this.amongOthers = amongOthers
     this.reason = row.reason
@@ -117,7 +118,7 @@ export class LoadedJob implements StoredJob {
     put('rescues', this.rescues, rescuesOf(row))
     put('lease_until', this.state === 'running' ? this.leaseExpiresAt : null, leaseEndOf(row))
     put('cancel', +this.cancelRequested, +(row.cancel === 1))
-    put('begun', handlingOf(this), handlingOf(asHeld(row)))
+    put('begun', handlingOf(this), handlingOf(readHandling(row.begun)))
     put('reason', this.reason, row.reason)
     put('started_at', this.startedAt, row.started_at)
     put('finished_at', this.finishedAt, row.finished_at)
@@ -201,15 +202,6 @@ function stateOf({ state }: JobRow): JobState {
 /** Null if it is not leased. */
 function leaseEndOf(row: JobRow): number | null {
   return stateOf(row) === 'running' ? (row.lease_until ?? 0) : null
-}
-
-function asHeld({ begun }: JobRow): Pick<StoredJob, 'begun' | 'amongOthers'> {
-  return { begun: begun === handling.begunForGood, amongOthers: begun === handling.amongOthers }
-}
-
-function handlingOf({ begun, amongOthers }: Pick<StoredJob, 'begun' | 'amongOthers'>): number {
-  if (begun) return handling.begunForGood
-  return amongOthers ? handling.amongOthers : handling.alone
 }
 
 /** A negative number written into a row does not let its job outlive more workers. */

@@ -1,9 +1,10 @@
 import { type Steps, wait } from '../../../core/answer.ts'
+import { digest } from '../../../core/text/digest.ts'
 import { TailSizes } from '../../../queue/units/loaded-timeline.ts'
 import { Missing } from '../../../queue/units/missing.ts'
 import { type HeldKeys, isLasting, type UniqueKeys } from '../keys/unique-keys.ts'
 import type { Lanes } from '../lanes/lanes.ts'
-import { digestOfKey, type JobRow, rowColumns, rowEnded } from '../rows/job-row.ts'
+import { type JobRow, rowColumns, rowEnded } from '../rows/job-row.ts'
 import { isJobId } from '../rows/lease-token.ts'
 import type { SqlSession } from '../session.ts'
 import type { Edge } from '../workflows/edges.ts'
@@ -187,7 +188,7 @@ export class LoadedRows {
     add('result', () => rows.filter((row) => rowEnded(row) || this.#places.get(row.id)?.ending != null).map(({ id }) => id))
     add('key', () =>
       rows.flatMap(({ unique_key, unique_until }) =>
-        unique_key !== null && isLasting(unique_until) ? [digestOfKey(unique_key)] : [],
+        unique_key !== null && isLasting(unique_until) ? [digest(unique_key)] : [],
       ),
     )
     return [...wanted, ...more]

@@ -1,5 +1,6 @@
 import { type Steps, wait } from '../../../core/answer.ts'
 import type { Envelope } from '../../../envelope/envelope.ts'
+import { scopedKey } from '../../../queue/model/unique-key.ts'
 import type { StoredJob } from '../../../queue/rules/jobs/job.ts'
 import { holdsByState, type LastingKey } from '../../../queue/rules/keys/unique-keys.ts'
 import type { StoredOccurrence } from '../../../queue/rules/schedules/timeline.ts'
@@ -9,7 +10,7 @@ import { CountChanges, type Counts } from '../lanes/counts.ts'
 import { crowdOf } from '../lanes/lane-numbers.ts'
 import type { Lane, Lanes } from '../lanes/lanes.ts'
 import type { Groups } from '../limits/groups.ts'
-import { heldKeyOf, type JobChange, type JobRow, rowEnded, scopedKey } from '../rows/job-row.ts'
+import { type JobChange, type JobRow, rowEnded } from '../rows/job-row.ts'
 import { logColumns } from '../rows/log-row.ts'
 import { type Changes, writeChanges } from '../rows/row-changes.ts'
 import { plainRowOf, type SentRow, sentColumns } from '../rows/sent-rows.ts'
@@ -142,9 +143,14 @@ function insertion(queue: LoadedQueue, job: StoredJob, laneOf: LaneOf, time: Que
   const unique_key = uniqueKey === null ? null : scopedKey(job.sentAs, uniqueKey)
   const unique_until = uniqueKey === null ? null : writeUntil(uniqueUntil)
   const state = stateNumber[job.state]
-  const keys = { unique_key, unique_until, held_key: holdsByState(job) ? job.keyIndex : null }
+  const keys = { unique_key, unique_until, held_key: heldKeyOf(job) }
   const linked = +(job.links !== null || queue.edges.isNewTarget(id))
   return Object.assign(plain, { state, grp: group ?? '', ...keys, schedule: occurrence?.schedule ?? null, linked })
+}
+
+/** The digest of a job's unique key while its state holds the key: its entry in the unique index. */
+function heldKeyOf(job: StoredJob): string | null {
+  return holdsByState(job) ? job.keyIndex : null
 }
 
 /** The columns in which a job that was just stored differs from others only if it ended at once, or comes from another queue. */
@@ -185,7 +191,7 @@ function changedJob(queue: LoadedQueue, { lanes }: WritesParts, job: LoadedJob, 
   const change: JobChange = { ...job.changed(laneOf), ...(isLinked && before.linked !== 1 ? { linked: 1 } : {}) }
   if (!isRemoved && Object.keys(change).length === 0) return undefined
   const after = { ...before, ...change }
-  const held_key = heldKeyOf(after)
+  const held_key = heldKeyOf(job)
   const lane = after.lane === before.lane ? {} : { crowd: crowdOf(lanes.get(after.lane)) }
   const key = held_key === before.held_key ? {} : { held_key }
   return { before, after: { ...after, held_key }, change: { ...change, ...lane, ...key }, isRemoved }

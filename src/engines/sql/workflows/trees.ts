@@ -1,7 +1,7 @@
 import { type Steps, wait } from '../../../core/answer.ts'
 import { type JobState, jobStates, zeroCounts } from '../../../queue/contract/job-state.ts'
 import type { Cancellation, JobCount, JobLink } from '../../../queue/contract/store.ts'
-import { linkOf } from '../../../queue/rules/workflows/links.ts'
+import { inLinkOrder, linkOf } from '../../../queue/rules/workflows/links.ts'
 import type { QueueTime } from '../../servers/queue-time.ts'
 import { isJobId } from '../rows/lease-token.ts'
 import type { SqlDatabase, SqlSession } from '../session.ts'
@@ -29,8 +29,9 @@ export class Trees {
         [id],
       ),
     )
-    const links = edges.map((edge) => linkOf(storedEdge(edge), () => (edge.state === null ? undefined : jobStates[edge.state])))
-    return [...links.filter(({ kind }) => kind === 'dependency'), ...links.filter(({ kind }) => kind === 'child')]
+    return inLinkOrder(
+      edges.map((edge) => linkOf(storedEdge(edge), () => (edge.state === null ? undefined : jobStates[edge.state]))),
+    )
   }
 
   /** One query, so that no job is counted twice while it is being deleted. */

@@ -1,9 +1,9 @@
 import { TreadleError } from '../../../core/errors.ts'
 import { identityStart } from '../../../envelope/envelope.ts'
 import type { Lease, LeaseBatch, LeaseRequest } from '../../../queue/contract/contract.ts'
+import { unscopedKey } from '../../../queue/model/unique-key.ts'
 import { readUntil } from '../../sql/keys/unique-keys.ts'
 import type { Lane } from '../../sql/lanes/lanes.ts'
-import { unscopedKey } from '../../sql/rows/job-row.ts'
 import { writeToken } from '../../sql/rows/lease-token.ts'
 import type { ClaimedRow } from '../../sql/shortcuts.ts'
 

@@ -1,4 +1,4 @@
-import { keyTest } from '../../claiming/key-pattern.ts'
+import { meantTest } from '../../claiming/wanted-jobs.ts'
 import type { LeaseRequest } from '../../contract/contract.ts'
 import { Heap, type Slotted } from '../../limits/heap.ts'
 import type { ClaimState } from '../limits/limits.ts'
@@ -29,12 +29,10 @@ export class ClaimScope {
   #chosen: ChosenLanes | undefined
 
   constructor(lanes: Lanes, request: LeaseRequest, claim: ClaimState) {
-    const { others } = request
     this.#lanes = lanes
     this.#request = request
     this.#claim = claim
-    const isOther = others == null ? () => false : keyTest(others)
-    this.#isWanted = (job) => claim.jobs.has(job) || isOther(job)
+    this.#isWanted = meantTest(claim.jobs, request.others)
     this.#choose(fewLanes)
     if (this.#chosen !== undefined) return
     lanes.orderBy(this.#ageingMs)

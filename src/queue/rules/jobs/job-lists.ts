@@ -69,7 +69,7 @@ function forgetEmpty(lists: Map<string, JobList>, name: string): void {
 }
 
 /** Jobs in the order of their ids. */
-export class JobList {
+class JobList {
   #jobs: StoredJob[] = []
   #removed = 0
 

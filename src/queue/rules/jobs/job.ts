@@ -87,8 +87,7 @@ export function keyIndexOf({ job, uniqueKey }: Envelope): string | null {
 }
 
 /** The new envelope of a job: the parts that were fixed at its creation are kept. */
-export function amended(job: StoredJob, envelope: Envelope): Envelope {
-  const { number, createdAt, uniqueKey, uniqueUntil, links } = job.envelope
+export function amended({ number, createdAt, uniqueKey, uniqueUntil, links }: Envelope, envelope: Envelope): Envelope {
   return { ...envelope, number, createdAt, uniqueKey, uniqueUntil, links }
 }
 

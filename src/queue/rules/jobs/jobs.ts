@@ -75,7 +75,6 @@ export class Jobs {
     return this.#byNumber.get(number)
   }
 
-  /** Only for a job that has no number yet. */
   /** The numbers of these jobs. Those without one get the next numbers, the oldest of them first. */
   numbersOf(ids: readonly string[], next: () => number): readonly (number | null)[] {
     for (const id of ids.toSorted()) {

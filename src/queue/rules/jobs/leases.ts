@@ -1,8 +1,9 @@
 import { randomToken } from '../../../core/id.ts'
 import type { Envelope } from '../../../envelope/envelope.ts'
+import { rescueOf, rescueText } from '../../claiming/rescue.ts'
 import type { Lease, LeaseBatch, LeaseRequest, ReapReport, Settlement, SettleReceipt } from '../../contract/contract.ts'
-import { interruption } from '../../contract/failure.ts'
 import { type FinalState, isFinal } from '../../contract/job-state.ts'
+import { earliest } from '../../time/earliest.ts'
 import type { OnceKeys } from '../keys/once-keys.ts'
 import type { ClaimState, Limits } from '../limits/limits.ts'
 import type { Endings, Waiter } from '../workflows/endings.ts'
@@ -161,7 +162,7 @@ export class Leases {
   #again(job: StoredJob, envelope: Envelope, now: number): SettleReceipt {
     if (job.cancelRequested) return this.#putBack(job, job.runAt, now, {})
     const changes = { attempts: 0, rescues: 0, ...unresulted, progress: null }
-    return this.#putBack(job, envelope.runAt, now, { ...changes, envelope: amended(job, envelope) })
+    return this.#putBack(job, envelope.runAt, now, { ...changes, envelope: amended(job.envelope, envelope) })
   }
 
   /** Lets a job's children decide its end once its handler has finished. Null if they leave it to the settlement. */
@@ -225,15 +226,14 @@ export class Leases {
   /** Gives the attempt back, because the worker failed and not the job. False if the job ended instead. */
   #rescue(job: StoredJob, maxRescues: number, now: number): boolean {
     const rescues = job.rescues + 1
+    const rescue = rescueOf(job, rescues, maxRescues)
     if (job.cancelRequested) this.#end(job, 'cancelled', true, now, { rescues })
-    else if (job.begun) {
-      const errors = withError(job, { attempt: job.attempts, at: now, message: interruption(job.owner) })
-      this.#end(job, 'dead', true, now, { rescues, reason: 'interrupted', errors })
-    } else if (rescues > maxRescues && !job.amongOthers) {
-      const message = `Its worker died or hung ${rescues} times, the last one was ${job.owner}`
-      const errors = withError(job, { attempt: job.attempts, at: now, message })
-      this.#end(job, 'dead', true, now, { rescues, reason: 'poisoned', errors })
-    } else this.#endLease(job, job.runAt > now ? 'scheduled' : 'ready', { rescues, attempts: job.attempts - 1 })
+    else if (rescue === 'returned') {
+      this.#endLease(job, job.runAt > now ? 'scheduled' : 'ready', { rescues, attempts: job.attempts - 1 })
+    } else {
+      const error = { attempt: job.attempts, at: now, message: rescueText(rescue, job.owner, rescues) }
+      this.#end(job, 'dead', true, now, { rescues, reason: rescue, errors: withError(job, error) })
+    }
     return !isFinal(job.state)
   }
 
@@ -266,9 +266,7 @@ export class Leases {
       leased.peek()?.leaseExpiresAt,
       blocked.peek()?.links?.givesUpAt,
     ]
-    const times = [dueAt, expiresAt, givesUpAt, lanes.groups.nextRelease, nextTokenAt ?? undefined]
-    const known = times.filter((time) => time !== undefined)
-    return known.length === 0 ? null : Math.min(...known)
+    return earliest([dueAt, expiresAt, givesUpAt, lanes.groups.nextRelease, nextTokenAt])
   }
 
   #cancelledOf(owner: string): readonly string[] {

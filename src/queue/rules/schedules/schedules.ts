@@ -72,7 +72,7 @@ export class Schedules {
       if (this.isRegistered(entry)) continue
       const { name, expression, timezone, version, definition = null } = entry
       const known = this.#schedules.get(name)
-      const since = hasSameInstants(known, entry) ? known.since : this.#parts.clock.now()
+      const since = known !== undefined && hasSameInstants(known, entry) ? known.since : this.#parts.clock.now()
       this.#change({ name, expression, timezone, version, definition, since, paused: known?.paused ?? false })
       this.#withdraw(name)
     }
@@ -81,7 +81,7 @@ export class Schedules {
   /** Whether registering it changes nothing. */
   isRegistered(entry: ScheduleEntry): boolean {
     const known = this.#schedules.get(entry.name)
-    if (!hasSameInstants(known, entry) || known.version !== entry.version) return false
+    if (known === undefined || !hasSameInstants(known, entry) || known.version !== entry.version) return false
     return isSameDefinition(known.definition, entry.definition ?? null)
   }
 
@@ -261,9 +261,12 @@ function isBegun(job: StoredJob | undefined): boolean {
   return job !== undefined && job.startedAt !== null
 }
 
-function hasSameInstants(known: StoredSchedule | undefined, { expression, timezone }: ScheduleEntry): known is StoredSchedule {
-  return known?.expression === expression && known.timezone === timezone
+/** Whether two definitions of a schedule mean the same instants. */
+export function hasSameInstants(one: Instants, other: Instants): boolean {
+  return one.expression === other.expression && one.timezone === other.timezone
 }
+
+type Instants = Pick<ScheduleEntry, 'expression' | 'timezone'>
 
 function isSameDefinition(one: StoredDefinition | null, other: StoredDefinition | null): boolean {
   return one?.text === other?.text && one?.signature === other?.signature

@@ -2,7 +2,7 @@ import { digest } from '../../../core/text/digest.ts'
 import { type Envelope, uniqueUntilOf } from '../../../envelope/envelope.ts'
 import { finalStates } from '../../contract/job-state.ts'
 import type { GoneJobs, MovedEdge, MovedJob, MovedLinks, MovedOccurrence, MovedUnit } from '../../contract/transfer.ts'
-import { scopedKey, unscopedKey } from '../../model/unique-key.ts'
+import { jobOfKey, scopedKey, unscopedKey } from '../../model/unique-key.ts'
 import { isSuccess } from '../../workflows/waiting.ts'
 import { newJob, type StoredJob } from '../jobs/job.ts'
 import { holdsByState } from '../keys/unique-keys.ts'
@@ -86,7 +86,7 @@ export function placedJob(job: MovedJob, now: number, occurrence: StoredOccurren
   return {
     ...newJob(envelopeOf(job), occurrence),
     keyIndex: uniqueKey === null ? null : digest(uniqueKey),
-    sentAs: uniqueKey === null ? job.job : uniqueKey.slice(0, uniqueKey.indexOf('\n')),
+    sentAs: uniqueKey === null ? job.job : jobOfKey(uniqueKey),
     state: isWaiting ? (runAt > now ? 'scheduled' : 'ready') : job.state,
     runAt,
     ...history(job),

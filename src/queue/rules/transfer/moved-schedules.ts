@@ -1,6 +1,6 @@
 import type { MovedSchedule } from '../../contract/transfer.ts'
 import type { Jobs } from '../jobs/jobs.ts'
-import type { Schedules, StoredSchedule } from '../schedules/schedules.ts'
+import { hasSameInstants, type Schedules, type StoredSchedule } from '../schedules/schedules.ts'
 import { type LearningParts, learnFact } from './learning.ts'
 import { movedOccurrence } from './moved-jobs.ts'
 
@@ -48,10 +48,9 @@ export class MovedSchedules {
     const { schedules, away } = this.#parts
     const here = schedules.get(coming.name)
     const isBack = away.delete(coming.name)
-    const hasSameInstants = here?.expression === coming.expression && here.timezone === coming.timezone
     if (here === undefined || isBack) schedules.restore(coming)
     else {
-      const since = hasSameInstants ? Math.min(here.since, coming.since) : here.since
+      const since = hasSameInstants(here, coming) ? Math.min(here.since, coming.since) : here.since
       schedules.restore({ ...here, since, paused: here.paused || coming.paused })
     }
     for (const occurrence of occurrences) learnFact(this.#parts, { kind: 'occurrence', occurrence }, 0)

@@ -89,6 +89,11 @@ export function newLinks(root: string, parent: string | null, longestWaitMs: num
   return { root, parent, longestWaitMs, ...nothing, edges: new PlainEdgeList(), children: new Map() }
 }
 
+/** As they are shown: dependencies in their order, then children in the order of their creation. */
+export function inLinkOrder(links: readonly JobLink[]): readonly JobLink[] {
+  return [...links.filter(({ kind }) => kind === 'dependency'), ...links.filter(({ kind }) => kind === 'child')]
+}
+
 export function linkOf(edge: StoredEdge, stateOf: (id: string) => JobState | undefined): JobLink {
   return {
     kind: edge.key === null ? 'dependency' : 'child',

@@ -3,7 +3,7 @@ import type { JobCount, JobLink } from '../../contract/store.ts'
 import type { StoredJob } from '../jobs/job.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import type { Edges } from './edges.ts'
-import { linkOf, type StoredLinks } from './links.ts'
+import { inLinkOrder, linkOf, type StoredLinks } from './links.ts'
 
 export interface Tree {
   readonly jobs: Set<StoredJob>
@@ -60,8 +60,7 @@ export class Trees {
 
   links(id: string): readonly JobLink[] {
     const edges = this.#jobs.get(id)?.links?.edges.all ?? []
-    const links = edges.map((edge) => linkOf(edge, (target) => this.#jobs.get(target)?.state))
-    return [...links.filter(({ kind }) => kind === 'dependency'), ...links.filter(({ kind }) => kind === 'child')]
+    return inLinkOrder(edges.map((edge) => linkOf(edge, (target) => this.#jobs.get(target)?.state)))
   }
 
   counts(root: string): JobCount {

@@ -5,7 +5,7 @@ import { hasKeys, nextTheme, setZone, zone } from './settings.ts'
 
 export const isHelpOpen = signal(false)
 
-export const pageKeys: Readonly<Record<string, string>> = {
+const pageKeys: Readonly<Record<string, string>> = {
   o: '/',
   j: '/jobs',
   q: '/queues',

@@ -12,7 +12,7 @@ function readTheme(): Theme {
   return kept === 'light' || kept === 'dark' ? kept : 'system'
 }
 
-export function setTheme(next: Theme): void {
+function setTheme(next: Theme): void {
   theme.value = next
   if (next === 'system') {
     localStorage.removeItem('treadle-theme')

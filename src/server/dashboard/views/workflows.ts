@@ -79,7 +79,7 @@ async function treeFor(grant: Grant, store: JobStore, root: string): Promise<Tre
 }
 
 /** Jobs with the same name, the same dependencies and the same dependents share one node. */
-export function graphOf(
+function graphOf(
   members: readonly JobRecord[],
   links: ReadonlyMap<string, readonly JobLink[]>,
 ): { readonly nodes: readonly GraphNode[]; readonly edges: WorkflowView['edges'] } {

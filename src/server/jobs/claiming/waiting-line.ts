@@ -137,7 +137,7 @@ export function lineKey({ leaseMs, owner, ...choice }: Demand): string {
 }
 
 /** If there is nothing for one line, there is nothing for the others with the same key. */
-export function choiceKey({ pattern, queues, priority }: Pick<Demand, 'pattern' | 'queues' | 'priority'>): string {
+function choiceKey({ pattern, queues, priority }: Pick<Demand, 'pattern' | 'queues' | 'priority'>): string {
   return JSON.stringify([pattern, queues, priority])
 }
 

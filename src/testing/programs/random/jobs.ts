@@ -59,7 +59,7 @@ export function randomJob(chance: Chance, id: number, known: KnownJobs): JobSpec
   })
 }
 
-export function randomUntil(chance: Chance): JobSpec['until'] {
+function randomUntil(chance: Chance): JobSpec['until'] {
   return chance.of(['started', 'ended', 'ever', 0, 500, 2_000] as const)
 }
 

@@ -8,7 +8,7 @@ import { wirePriorityOf } from './priorities.ts'
 export type WireState = 'QUEUED' | 'RUNNING' | 'RUNQUEUED' | 'PAUSED' | 'FINISHED' | 'FAILED' | 'CANCELLED'
 
 /** The protocol's state for a job; null if the job does not exist in the protocol, like a finished job without a parent. */
-export function wireStateOf(record: JobRecord): WireState | null {
+function wireStateOf(record: JobRecord): WireState | null {
   const meta = wireMetaOf(record.meta)
   switch (record.state) {
     case 'ready':

@@ -22,7 +22,7 @@ export type Chosen =
   | { readonly ids: readonly string[] }
   | { readonly filter: string; readonly errorKey?: string; readonly count?: number; readonly isEstimate?: boolean }
 
-export const running = signal<readonly BulkView[]>([])
+const running = signal<readonly BulkView[]>([])
 
 /** Asks for confirmation first, with the count and samples. */
 export async function bulk(action: BulkAction, chosen: Chosen, onDone: () => void): Promise<void> {

@@ -207,7 +207,7 @@ export function Copy({ text, label = 'Copy' }: { readonly text: string; readonly
 }
 
 /** Over plain HTTP, browsers give pages no clipboard: select a text field instead. */
-export async function copyText(text: string): Promise<void> {
+async function copyText(text: string): Promise<void> {
   if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text)
   const field = document.createElement('textarea')
   field.value = text

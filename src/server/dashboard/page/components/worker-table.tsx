@@ -75,7 +75,7 @@ export function isSilent({ seenAt, expiresAt }: WorkerRow): boolean {
   return now() - seenAt > (expiresAt - seenAt) / 2
 }
 
-export function Load({ worker: { running, allowed, concurrency } }: { readonly worker: WorkerRow }) {
+function Load({ worker: { running, allowed, concurrency } }: { readonly worker: WorkerRow }) {
   return (
     <span title={allowed < concurrency ? `It allows itself ${allowed} of ${concurrency} because of the load` : undefined}>
       {running}/{allowed}

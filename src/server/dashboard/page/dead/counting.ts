@@ -51,7 +51,7 @@ export function useCounting() {
   return { counted: counted.value, problem: problem.value, start, stop, forget }
 }
 
-export function merged(before: readonly ErrorGroup[], after: readonly ErrorGroup[]): readonly ErrorGroup[] {
+function merged(before: readonly ErrorGroup[], after: readonly ErrorGroup[]): readonly ErrorGroup[] {
   const groups = new Map(before.map((group) => [group.key, group]))
   for (const group of after) {
     const known = groups.get(group.key)
