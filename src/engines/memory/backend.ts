@@ -1,6 +1,6 @@
-import { TreadleError } from '../../core/errors.ts'
 import type { Clock } from '../../core/time/clock.ts'
 import type { Envelope } from '../../envelope/envelope.ts'
+import { closedError } from '../../queue/backend/calls.ts'
 import { Watchers } from '../../queue/claiming/watchers.ts'
 import type {
   Coordination,
@@ -124,7 +124,7 @@ export class MemoryBackend implements QueueBackend {
   }
 
   #checkOpen(): void {
-    if (this.#closed) throw new TreadleError('BACKEND_CLOSED', 'The memory backend is closed. Open a new one.')
+    if (this.#closed) throw closedError('memory')
     const jump = this.#jumps.look()
     if (jump === null) return
     this.#rules.leases.move(jump.byMs)

@@ -28,6 +28,7 @@ import type {
   SweepRequest,
 } from '../../queue/contract/store.ts'
 import { refuseWrongLimit } from '../../queue/model/list-limit.ts'
+import { isInPlace } from '../../queue/model/place-filter.ts'
 import type { Rules } from '../../queue/rules/assembly.ts'
 import { heldLeaseOf, recordOf, type StoredJob } from '../../queue/rules/jobs/job.ts'
 import type { Jobs } from '../../queue/rules/jobs/jobs.ts'
@@ -204,10 +205,7 @@ function matches({ state, envelope, links }: StoredJob, filter: Omit<JobFilter, 
   return (
     (filter.root === undefined || filter.root === links?.root) &&
     (filter.isLinked === undefined || links != null) &&
-    (filter.state === undefined || filter.state === state) &&
-    (filter.queue === undefined || filter.queue === envelope.queue) &&
-    (filter.job === undefined || filter.job === envelope.job) &&
-    (filter.group === undefined || filter.group === envelope.group) &&
+    isInPlace(state, envelope, filter) &&
     (filter.tag === undefined || tagsOf(envelope.identity).includes(filter.tag))
   )
 }

@@ -3,7 +3,7 @@ import { consoleLogger, type Logger } from '../../core/logger.ts'
 import { unknownOptions } from '../../core/options.ts'
 import { type Clock, systemClock } from '../../core/time/clock.ts'
 import type { Duration } from '../../core/time/duration.ts'
-import { type ParsedUrl, takeParameters } from '../servers/url-parameters.ts'
+import { urlOrPool } from '../servers/url-parameters.ts'
 import { type ConnectionLimits, connectionLimits } from '../sql/connections/connection-limits.ts'
 import { checkedName } from '../sql/rows/table-names.ts'
 import type { MysqlPool } from './connections/client.ts'
@@ -58,11 +58,11 @@ const parameterNames = ['prefix', 'connections', 'queryTimeout'] as const
 /** Options take precedence over the URL's parameters. */
 export function mysqlConfig(options: MysqlOptions): MysqlConfig {
   const problems = [...unknownOptions(options, Object.keys(optionNames))]
-  const { url, parameters } = parsedUrl(options, problems)
+  const { url, parameters } = urlOrPool(options, parameterNames, 'mysql://user:password@host:3306/database', problems)
   const limits = connectionLimits({ ...parameters, ...options }, problems)
   if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `The mysql backend: ${problems.join('; ')}`)
   return {
-    url,
+    url: url === '' ? '' : forDriver(url),
     pool: options.pool ?? null,
     prefix: checkedName(options.prefix ?? parameters.prefix ?? 'treadle_', 'prefix'),
     migrate: options.migrate ?? true,
@@ -70,13 +70,6 @@ export function mysqlConfig(options: MysqlOptions): MysqlConfig {
     clock: options.clock ?? systemClock,
     logger: options.logger ?? consoleLogger,
   }
-}
-
-function parsedUrl({ url, pool }: MysqlOptions, problems: string[]): ParsedUrl<(typeof parameterNames)[number]> {
-  if ((url === undefined) === (pool === undefined)) problems.push('give either a url or a pool')
-  const parsed = takeParameters(url ?? '', parameterNames, problems)
-  if (url !== undefined && parsed === undefined) problems.push('write its url as mysql://user:password@host:3306/database')
-  return parsed === undefined ? { url: '', parameters: {} } : { ...parsed, url: forDriver(parsed.url) }
 }
 
 /** `mysql2` expects an object for TLS; an empty one enables certificate verification. */

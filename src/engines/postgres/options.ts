@@ -3,7 +3,7 @@ import { consoleLogger, type Logger } from '../../core/logger.ts'
 import { unknownOptions } from '../../core/options.ts'
 import { type Clock, systemClock } from '../../core/time/clock.ts'
 import type { Duration } from '../../core/time/duration.ts'
-import { type ParsedUrl, switchOf, takeParameters } from '../servers/url-parameters.ts'
+import { switchOf, urlOrPool } from '../servers/url-parameters.ts'
 import { type ConnectionLimits, connectionLimits } from '../sql/connections/connection-limits.ts'
 import { checkedName } from '../sql/rows/table-names.ts'
 import type { PostgresPool } from './connections/client.ts'
@@ -73,7 +73,7 @@ const parameterNames = ['schema', 'connections', 'queryTimeout', 'prepare', 'not
 /** Options take precedence over the URL's parameters. */
 export function postgresConfig(options: PostgresOptions): PostgresConfig {
   const problems = [...unknownOptions(options, Object.keys(optionNames))]
-  const { url, parameters } = parsedUrl(options, problems)
+  const { url, parameters } = urlOrPool(options, parameterNames, 'postgres://user:password@host:5432/database', problems)
   const { pool = null, clock = systemClock, logger = consoleLogger, migrate = true } = options
   const limits = connectionLimits({ ...parameters, ...options }, problems)
   const prepare = options.prepare ?? switchOf(parameters.prepare, 'prepare', problems)
@@ -83,11 +83,4 @@ export function postgresConfig(options: PostgresOptions): PostgresConfig {
   const schema = checkedName(options.schema ?? parameters.schema ?? 'treadle', 'schema')
   const talking = { prepare: prepare ?? (pool === null ? null : false), notify, listenUrl }
   return { url, pool, schema, migrate, ...limits, ...talking, logger, clock }
-}
-
-function parsedUrl({ url, pool }: PostgresOptions, problems: string[]): ParsedUrl<(typeof parameterNames)[number]> {
-  if ((url === undefined) === (pool === undefined)) problems.push('give either a url or a pool')
-  const parsed = takeParameters(url ?? '', parameterNames, problems)
-  if (url !== undefined && parsed === undefined) problems.push('write its url as postgres://user:password@host:5432/database')
-  return parsed ?? { url: '', parameters: {} }
 }

@@ -2,6 +2,7 @@ import { isUnreachable } from '../../core/errors.ts'
 import { randomToken } from '../../core/id.ts'
 import { systemClock } from '../../core/time/clock.ts'
 import type { Envelope } from '../../envelope/envelope.ts'
+import { BackendCalls } from '../../queue/backend/calls.ts'
 import type {
   LeaseBatch,
   LeaseRequest,
@@ -21,7 +22,7 @@ import { handTime, ServerClock } from '../servers/server-clock.ts'
 import { Claiming } from './claiming/claiming.ts'
 import type { RedisClient } from './connections/client.ts'
 import { whenReady } from './connections/connection.ts'
-import { closedError, type RedisServer } from './connections/server.ts'
+import type { RedisServer } from './connections/server.ts'
 import { RedisCoordination } from './coordination.ts'
 import { diagnoseRedis } from './diagnosing.ts'
 import { FastPaths } from './fast-paths.ts'
@@ -68,7 +69,7 @@ export class RedisBackend implements QueueBackend {
   readonly #waker: RedisWaker
   readonly #fast: FastPaths | null
   readonly #unconfirmed: UnconfirmedCalls
-  readonly #underWay = new Set<Promise<unknown>>()
+  readonly #calls = new BackendCalls('redis')
   #closing: Promise<void> | undefined
 
   constructor(parts: RedisBackendParts) {
@@ -148,7 +149,7 @@ export class RedisBackend implements QueueBackend {
   }
 
   watch(wake: () => void): Watch {
-    if (this.#closing !== undefined) throw closedError()
+    this.#calls.refuseClosed()
     return this.#waker.watch(wake)
   }
 
@@ -193,14 +194,14 @@ export class RedisBackend implements QueueBackend {
 
   async #close(): Promise<void> {
     this.#waker.close()
-    await Promise.allSettled(this.#underWay)
+    await this.#calls.close()
     await this.#serverClock?.settled()
     this.#parts.server.close()
     if (this.#parts.config.client === null) this.#parts.client.disconnect()
   }
 
   async #ready(): Promise<void> {
-    if (this.#closing !== undefined) throw closedError()
+    this.#calls.refuseClosed()
     await this.#connected()
   }
 
@@ -211,17 +212,12 @@ export class RedisBackend implements QueueBackend {
   }
 
   async #call<Answer>(act: () => Promise<Answer>): Promise<Answer> {
-    if (this.#closing !== undefined) throw closedError()
-    const call = this.#ready().then(act)
-    this.#underWay.add(call)
     try {
-      return await call
+      return await this.#calls.run(() => this.#ready().then(act))
     } catch (thrown) {
       // The next connection may lead to another server, with another clock or without the queue.
       if (isUnreachable(thrown)) this.#serverClock?.lost()
       throw thrown
-    } finally {
-      this.#underWay.delete(call)
     }
   }
 }

@@ -34,6 +34,19 @@ export function takeParameters<Name extends string>(
   return { url: parsed.href, parameters }
 }
 
+/** The URL of a queue to which a pool may be given instead: empty then. `example` shows how to write one. */
+export function urlOrPool<Name extends string>(
+  { url, pool }: { readonly url?: string; readonly pool?: object },
+  names: readonly Name[],
+  example: string,
+  problems: string[],
+): ParsedUrl<Name> {
+  if ((url === undefined) === (pool === undefined)) problems.push('give either a url or a pool')
+  const parsed = takeParameters(url ?? '', names, problems)
+  if (url !== undefined && parsed === undefined) problems.push(`write its url as ${example}`)
+  return parsed ?? { url: '', parameters: {} as Partial<Record<Name, string>> }
+}
+
 export function switchOf(text: string | undefined, name: string, problems: string[]): boolean | undefined {
   if (text === undefined || text === 'true' || text === 'false') return text === undefined ? undefined : text === 'true'
   problems.push(`${name} must be true or false, got ${JSON.stringify(text)}`)

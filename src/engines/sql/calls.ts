@@ -1,5 +1,5 @@
 import { answerOf, type Steps } from '../../core/answer.ts'
-import { TreadleError } from '../../core/errors.ts'
+import { BackendCalls } from '../../queue/backend/calls.ts'
 import type { Stepped } from './stepped.ts'
 
 type Call = (...args: never[]) => Steps<unknown>
@@ -15,16 +15,14 @@ export interface CallHooks {
   failed(thrown: unknown): void
 }
 
-/** The calls in progress. After closing, no new call starts, but calls that started earlier still get their answers. */
+/** Runs the steps of a queue as its calls. */
 export class Calls {
-  readonly #refusal: string
-  readonly #underWay = new Set<Promise<unknown>>()
+  readonly #calls: BackendCalls
   readonly #hooks: CallHooks
-  #isClosed = false
 
   constructor(kind: string, hooks: CallHooks) {
+    this.#calls = new BackendCalls(kind)
     this.#hooks = hooks
-    this.#refusal = `The ${kind} queue was closed. Open a new instance.`
   }
 
   /** The same object, with every method counted as a call and its answer awaited. */
@@ -41,23 +39,19 @@ export class Calls {
   }
 
   /** Resolves when the last call has been answered. */
-  async close(): Promise<void> {
-    this.#isClosed = true
-    await Promise.allSettled([...this.#underWay])
+  close(): Promise<void> {
+    return this.#calls.close()
   }
 
   async run<Value>(work: () => Promise<Value>): Promise<Value> {
-    if (this.#isClosed) throw new TreadleError('BACKEND_CLOSED', this.#refusal)
-    const ready = this.#hooks.before()
-    const call = ready === undefined ? work() : ready.then(work)
-    this.#underWay.add(call)
     try {
-      return await call
+      return await this.#calls.run(() => {
+        const ready = this.#hooks.before()
+        return ready === undefined ? work() : ready.then(work)
+      })
     } catch (thrown) {
       this.#hooks.failed(thrown)
       throw thrown
-    } finally {
-      this.#underWay.delete(call)
     }
   }
 }

@@ -18,7 +18,7 @@ import { Locks } from './managing/locks.ts'
 import { sqlStore } from './managing/store.ts'
 import { type QueueParts, queueParts, type SharedParts } from './queue-parts.ts'
 import type { SqlDatabase } from './session.ts'
-import { touchLeases } from './settling/settling.ts'
+import { beginLeases, extendLeases } from './settling/settling.ts'
 import type { Shortcuts } from './shortcuts.ts'
 import type { Stepped } from './stepped.ts'
 import { sqlTransfer } from './transfer/transfer.ts'
@@ -81,10 +81,10 @@ export function sqlQueue({ database, shortcuts, counts, time, wake }: SqlQueueOp
         if (released) wake()
         return receipts
       },
-      begin: (tokens) => wait(database.transaction((session) => touchLeases(session, tokens, () => ({ begun: 1 })))),
+      begin: (tokens) => wait(database.transaction((session) => beginLeases(session, tokens))),
       extend(tokens, leaseMs, alone) {
-        const renewed = () => ({ lease_until: time.now() + leaseMs })
-        return wait(database.transaction((session) => touchLeases(session, tokens, renewed, alone)))
+        const until = () => time.now() + leaseMs
+        return wait(database.transaction((session) => extendLeases(session, tokens, until, { alone })))
       },
       *reap(maxRescues, deadOwners = []) {
         const report = yield* rescuing.reap(maxRescues, deadOwners, time)

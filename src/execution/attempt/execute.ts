@@ -1,10 +1,7 @@
 import type { Answer } from '../../core/answer.ts'
 import { isThrown, messageOf } from '../../core/errors.ts'
-import type { Clock } from '../../core/time/clock.ts'
-import { formatDuration } from '../../core/time/duration.ts'
 import type { JobContext } from '../../definition/context.ts'
 import type { Filter, JobDefinition } from '../../definition/definition.ts'
-import type { HandlerFunction } from '../../definition/handler.ts'
 import { type Schema, validate } from '../../definition/schema.ts'
 import type { Identity } from '../../envelope/envelope.ts'
 import type { KeyRing } from '../../envelope/keys/key-ring.ts'
@@ -17,23 +14,24 @@ import { outcomeOfDone, outcomeOfFailed } from '../end/end.ts'
 import type { Outcome } from '../end/outcome.ts'
 import { asWritten } from '../end/repeating.ts'
 import { refuseFailure, resultText } from '../end/result.ts'
-import { throughMiddleware } from '../middleware.ts'
 import { AbandonedError, type ActiveRun, type StopReason, stopError } from './active-run.ts'
+import { type CallingDeps, callHandler } from './calling.ts'
 import { type Departure, SnoozeSignal, thrownBehind, WaitSignal } from './control.ts'
 import { Deadline } from './deadline.ts'
-import type { Isolates } from './isolates.ts'
+import { callHooks, quietly } from './hooks.ts'
 import { RunContext, type RunServices } from './run-context.ts'
 import type { RunTracer } from './run-trace.ts'
 
-export interface ExecutionDeps extends AdmissionDeps, HoldingDeps, DeliveryDeps, Pick<ScheduledRunDeps, 'schedules'> {
+export interface ExecutionDeps
+  extends AdmissionDeps,
+    HoldingDeps,
+    DeliveryDeps,
+    CallingDeps,
+    Pick<ScheduledRunDeps, 'schedules'> {
   readonly keys: KeyRing | null
   readonly services: RunServices
-  /** Null if handlers are called in place, whatever their definition says. */
-  readonly isolates: Isolates | null
   /** Null if no traces are collected. */
   readonly tracer?: RunTracer | null
-  /** Functions passed with dispatches, by job id. Each is called instead of its definition's handler. */
-  readonly givenFunctions?: ReadonlyMap<string, HandlerFunction<never, unknown>>
 }
 
 const heldByRate = 'the rate of its job, its group or its queue is used up in this worker'
@@ -162,7 +160,7 @@ async function attempt(
   let outcome: Answer<Outcome>
   let result: unknown
   try {
-    result = await run.guard(invoke(definition, context, run, deps))
+    result = await run.guard(callHandler(definition, context, run, deps))
     if (run.openCalls !== null) await run.guard(run.openCalls.answered())
     const completed = run.transaction === null ? null : await run.transaction.ended()
     outcome = completed?.outcome ?? outcomeOfReturned(result, definition, admitted, deps)
@@ -171,7 +169,8 @@ async function attempt(
     const afterwards = run.transaction === null ? null : await run.transaction.afterwards(thrown)
     outcome = afterwards ?? (await failed(thrown, { definition, opened: admitted.opened }, context, run, deps))
   }
-  if (onSuccess.length > 0 || last.length > 0) await callHooks(outcome, result, definition, context, run, deps)
+  if (onSuccess.length > 0 || last.length > 0)
+    await callHooks(outcome, (run.transaction?.completed ?? { result }).result, definition, context, deps.clock)
   run.openCalls?.leave((thrown) => context.logger.warn(`a call of its context failed after it had ended: ${messageOf(thrown)}`))
   return outcome
 }
@@ -202,71 +201,6 @@ function outcomeOfResult(
   // Most jobs do not repeat, and need not wait here.
   if (opened.identity.repeat === null) return outcomeOfDone(text, once, null, deps)
   return asWritten(opened, run, deps).then((repeated) => outcomeOfDone(text, once, repeated, deps))
-}
-
-/** Calls the hooks of a job whose outcome is certain. */
-async function callHooks(
-  outcome: Outcome,
-  returned: unknown,
-  { fields }: JobDefinition,
-  context: RunContext,
-  { transaction }: ActiveRun,
-  { clock }: ExecutionDeps,
-): Promise<void> {
-  const { payload } = context
-  if (outcome.kind === 'done') {
-    const result = (transaction?.completed ?? { result: returned }).result
-    for (const hook of fields.onSuccess) await quietly(() => hook(result as never, payload, context), context, clock)
-  }
-  for (const hook of fields.finally) await quietly(() => hook(payload, context), context, clock)
-}
-
-/** Most handlers are called at once, without waiting for anything. */
-function invoke(definition: JobDefinition, context: RunContext, run: ActiveRun, deps: ExecutionDeps): Promise<unknown> {
-  const { around } = definition.fields
-  if (around.length === 0) return call(definition, context, context, run, deps)
-  return throughMiddleware(around, context, (seen) => call(definition, seen, context, run, deps))
-}
-
-/** `seen` is the context with what middleware has added. */
-function call(
-  definition: JobDefinition,
-  seen: JobContext<never>,
-  context: RunContext,
-  run: ActiveRun,
-  deps: ExecutionDeps,
-): Promise<unknown> {
-  const { before, isolation, handler } = definition.fields
-  const isInPlace = isolation === null || deps.isolates === null
-  const isPlain = before.length === 0 && isInPlace && !deps.givenFunctions?.has(context.id)
-  if (!isPlain || run.stopReason !== null || !run.isItsTurn) return callInTurn(definition, seen, context, run, deps)
-  try {
-    return Promise.resolve(run.begin(() => handler?.(context.payload, seen)))
-  } catch (thrown) {
-    return Promise.reject(thrown)
-  }
-}
-
-async function callInTurn(
-  { fields }: JobDefinition,
-  seen: JobContext<never>,
-  context: RunContext,
-  run: ActiveRun,
-  deps: ExecutionDeps,
-): Promise<unknown> {
-  for (const before of fields.before) await before(context.payload, seen)
-  while (run.stopReason === null && !run.isItsTurn) {
-    const heldMs = await run.untilItsTurn(run.isBegunForGood ? Number.POSITIVE_INFINITY : undefined)
-    if (heldMs > 0) throw new SnoozeSignal(heldMs)
-  }
-  if (run.stopReason !== null) throw stopError(run.stopReason, run.lease)
-  const given = deps.givenFunctions?.get(context.id)
-  if (given !== undefined || fields.isolation === null || deps.isolates === null) {
-    return run.begin(() => (given ?? fields.handler)?.(context.payload, seen))
-  }
-  const { result, kill } = deps.isolates.run(fields.isolation, context, () => run.beginElsewhere())
-  run.killAfter(fields.isolation.graceMs, kill)
-  return result
 }
 
 function isCalledOff(reason: StopReason | null): reason is Exclude<StopReason, 'timeout'> {
@@ -316,20 +250,4 @@ function causeOf(thrown: unknown, run: ActiveRun): unknown {
 
 function checkedResult(output: Schema, result: unknown, job: string): Promise<unknown> {
   return validate(output, result, `result of "${job}"`, 'RESULT_INVALID')
-}
-
-/** How long a hook after the handler may take before the job is settled without it. */
-export const longestHookMs = 10_000
-
-/** Hooks after the handler only observe: they cannot change the outcome, nor keep it from being stored. */
-async function quietly(hook: () => unknown, context: RunContext, clock: Clock): Promise<void> {
-  try {
-    const watching = Promise.resolve(hook())
-    await new Promise<void>((resolve, reject) => {
-      const timer = clock.timer(longestHookMs, () => reject(new Error(`it did not end within ${formatDuration(longestHookMs)}`)))
-      watching.then(() => resolve(), reject).finally(() => timer.cancel())
-    })
-  } catch (thrown) {
-    context.logger.error(`a hook failed: ${messageOf(thrown)}`)
-  }
 }

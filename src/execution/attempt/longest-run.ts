@@ -2,7 +2,7 @@ import type { JobDefinition } from '../../definition/definition.ts'
 import type { Identity } from '../../envelope/envelope.ts'
 import { timeoutMsOf } from '../attempt-limits.ts'
 import { abortGraceMs } from './active-run.ts'
-import { longestHookMs } from './execute.ts'
+import { longestHookMs } from './hooks.ts'
 
 /**
  * How long a run can take from its claim to its end while its event loop is not blocked: its timeout, the grace period of a

@@ -1,4 +1,4 @@
-import { messageOf, TreadleError } from '../../../core/errors.ts'
+import { missingDriver } from '../../../queue/backend/missing-driver.ts'
 import type { MysqlConfig } from '../options.ts'
 import type { MysqlPool } from './client.ts'
 
@@ -17,13 +17,11 @@ interface RawConnection {
   ): unknown
 }
 
-/** Loaded on demand, so that users of other databases need not install the driver. */
 async function loadMysql(): Promise<MysqlModule> {
   try {
     return (await import('mysql2/promise')) as unknown as MysqlModule
   } catch (cause) {
-    const message = `The mysql backend needs the package "mysql2". Run: npm install mysql2 (${messageOf(cause)})`
-    throw new TreadleError('DRIVER_MISSING', message, { cause })
+    throw missingDriver('mysql', 'mysql2', cause)
   }
 }
 

@@ -1,4 +1,4 @@
-import { messageOf, TreadleError } from '../../../core/errors.ts'
+import { missingDriver } from '../../../queue/backend/missing-driver.ts'
 import { longestIdleInTransactionMs } from '../../sql/connections/connection-limits.ts'
 import type { PostgresConfig } from '../options.ts'
 import type { PostgresListening, PostgresPool } from './client.ts'
@@ -8,14 +8,12 @@ interface PgModule {
   readonly Client: new (options: Readonly<Record<string, unknown>>) => PostgresListening
 }
 
-/** Loaded on demand, so that users of other databases need not install the driver. */
 async function loadPg(): Promise<PgModule> {
   try {
     const module = (await import('pg')) as unknown as PgModule & { readonly default?: PgModule }
     return module.default ?? module
   } catch (cause) {
-    const message = `The postgres backend needs the package "pg". Run: npm install pg (${messageOf(cause)})`
-    throw new TreadleError('DRIVER_MISSING', message, { cause })
+    throw missingDriver('postgres', 'pg', cause)
   }
 }
 

@@ -1,4 +1,4 @@
-import { messageOf, TreadleError } from '../../../core/errors.ts'
+import { missingDriver } from '../../../queue/backend/missing-driver.ts'
 import type { RedisConfig } from '../options.ts'
 import type { RedisClient } from './client.ts'
 import { letProcessExit } from './connection.ts'
@@ -8,14 +8,12 @@ interface IoredisModule {
   readonly Cluster: new (nodes: readonly unknown[], options: Readonly<Record<string, unknown>>) => RedisClient
 }
 
-/** Loaded on demand, so that users of other databases need not install the driver. */
 async function loadIoredis(): Promise<IoredisModule> {
   try {
     const loaded: unknown = await import('ioredis')
     return loaded as IoredisModule
   } catch (cause) {
-    const message = `The redis backend needs the package "ioredis". Run: npm install ioredis (${messageOf(cause)})`
-    throw new TreadleError('DRIVER_MISSING', message, { cause })
+    throw missingDriver('redis', 'ioredis', cause)
   }
 }
 

@@ -1,5 +1,6 @@
 import { messageOf, TreadleError } from '../../../core/errors.ts'
 import { nextTurn, systemClock, type Timer } from '../../../core/time/clock.ts'
+import { closedError } from '../../../queue/backend/calls.ts'
 import type { Need } from '../units/needs.ts'
 import type { RedisClient } from './client.ts'
 import { whenReady } from './connection.ts'
@@ -168,7 +169,7 @@ export class RedisServer {
   }
 
   async #timed<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
-    if (this.#isClosed) throw closedError()
+    if (this.#isClosed) throw closedError('redis')
     const { timeoutMs, place, onDoubt } = this.#options
     let timer: Timer | undefined
     let fail: (thrown: TreadleError) => void = () => {}
@@ -206,7 +207,3 @@ const connectionEnds = ['close', '-node']
 
 /** The driver's message for a connection that ended before it was used. */
 const unsent = "Stream isn't writeable"
-
-export function closedError(): TreadleError {
-  return new TreadleError('BACKEND_CLOSED', 'The redis backend is closed. Open a new one.')
-}

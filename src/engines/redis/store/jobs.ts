@@ -4,6 +4,7 @@ import { finalStates, type JobState, jobStates } from '../../../queue/contract/j
 import type { ClaimRules, Hold } from '../../../queue/contract/limits.ts'
 import type { HeldLease, JobFilter, JobRecord, RemoveFilter } from '../../../queue/contract/store.ts'
 import { holdsOf } from '../../../queue/limits/holds.ts'
+import { isInPlace } from '../../../queue/model/place-filter.ts'
 import { soundFields } from '../../../queue/model/spoilt.ts'
 import { heldLeaseOf, recordOf, type StoredJob } from '../../../queue/rules/jobs/job.ts'
 import { script } from '../connections/script.ts'
@@ -181,13 +182,7 @@ function newestFirst(a: string, b: string): number {
 }
 
 function matches(head: HeadOf | undefined, filter: Omit<JobFilter, 'before' | 'limit'>): boolean {
-  if (head === undefined) return false
-  return (
-    (filter.state === undefined || filter.state === head.state) &&
-    (filter.queue === undefined || filter.queue === head.queue) &&
-    (filter.job === undefined || filter.job === head.job) &&
-    (filter.group === undefined || filter.group === head.group)
-  )
+  return head !== undefined && isInPlace(head.state, head, filter)
 }
 
 function isRemoved(head: HeadOf | undefined, filter: RemoveFilter): boolean {

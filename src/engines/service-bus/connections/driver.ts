@@ -1,4 +1,5 @@
 import { messageOf, TreadleError } from '../../../core/errors.ts'
+import { missingDriver } from '../../../queue/backend/missing-driver.ts'
 import type { ServiceBusClientLike } from './client.ts'
 
 interface ServiceBusModule {
@@ -11,7 +12,6 @@ interface ServiceBusModule {
  */
 const retryOptions = { maxRetries: 2, retryDelayInMs: 500, maxRetryDelayInMs: 5_000, timeoutInMs: 10_000 }
 
-/** The SDK is loaded on demand, so that users of other queues need not install it. */
 export async function connect(connectionString: string): Promise<ServiceBusClientLike> {
   const { ServiceBusClient } = await loadSdk()
   try {
@@ -27,7 +27,6 @@ async function loadSdk(): Promise<ServiceBusModule> {
     const module: object = await import('@azure/service-bus')
     return module as ServiceBusModule
   } catch (cause) {
-    const message = `The service-bus backend needs the package "@azure/service-bus". Run: npm install @azure/service-bus (${messageOf(cause)})`
-    throw new TreadleError('DRIVER_MISSING', message, { cause })
+    throw missingDriver('service-bus', '@azure/service-bus', cause)
   }
 }

@@ -4,7 +4,7 @@ import type { QueueTime } from '../../servers/queue-time.ts'
 import { type Counts, lanesIn } from '../lanes/counts.ts'
 import { endsPlainly } from '../lanes/lane-numbers.ts'
 import type { Lanes } from '../lanes/lanes.ts'
-import { heldAlone } from '../rows/handling.ts'
+import { handling, heldAlone } from '../rows/handling.ts'
 import { claimOf, readToken, type Token } from '../rows/lease-token.ts'
 import { isRunning } from '../rows/tables.ts'
 import type { SqlDatabase, SqlSession } from '../session.ts'
@@ -116,12 +116,26 @@ function isPlain(settlement: Settlement): boolean {
   return settlement.kind === 'done' && settlement.keep && settlement.once === undefined
 }
 
-/** Renews leases, or records that their handlers are about to be called. */
-export function* touchLeases(
+/** Records that the handlers of these leases are about to be called. */
+export function beginLeases(session: SqlSession, tokens: readonly string[]): Steps<readonly SettleReceipt[]> {
+  return changeLeases(session, tokens, 'begun = ?', () => handling.begunForGood)
+}
+
+/** `until` is asked when the leases are locked. */
+export function extendLeases(
   session: SqlSession,
   tokens: readonly string[],
-  change: () => Readonly<Record<'lease_until', number>> | Readonly<Record<'begun', number>>,
-  alone = false,
+  until: () => number,
+  { alone = false }: { readonly alone?: boolean | undefined },
+): Steps<readonly SettleReceipt[]> {
+  return changeLeases(session, tokens, alone ? `lease_until = ?, ${heldAlone}` : 'lease_until = ?', until)
+}
+
+function* changeLeases(
+  session: SqlSession,
+  tokens: readonly string[],
+  assignment: string,
+  value: () => number,
 ): Steps<readonly SettleReceipt[]> {
   const read = tokens.map(readToken)
   const ids = read.flatMap((token) => token?.id ?? [])
@@ -134,9 +148,6 @@ export function* touchLeases(
   const claims = new Map(held.map(({ id, token }) => [id, claimOf(token)]))
   const mine = read.map((token) => token !== undefined && claims.get(token.id) === token.claim)
   const kept = read.flatMap((token, index) => (mine[index] ? [(token as Token).id] : []))
-  const [column, value] = Object.entries(change())[0] as [string, number]
-  const also = alone ? `, ${heldAlone}` : ''
-  if (kept.length > 0)
-    yield* wait(session.run(`UPDATE {jobs by PRIMARY} SET ${column} = ?${also} WHERE id IN (?)`, [value, kept]))
+  if (kept.length > 0) yield* wait(session.run(`UPDATE {jobs by PRIMARY} SET ${assignment} WHERE id IN (?)`, [value(), kept]))
   return mine.map((isMine) => (isMine ? 'applied' : 'lost'))
 }

@@ -1,3 +1,4 @@
+import { firstFrom } from '../../../core/sorted.ts'
 import type { Envelope } from '../../../envelope/envelope.ts'
 import type { StoredJob } from './job.ts'
 
@@ -117,13 +118,6 @@ class JobList {
 
   /** Among those with this id, all but the first were removed. */
   #firstFrom(id: string): number {
-    let low = 0
-    let high = this.#jobs.length
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if ((this.#jobs[middle] as StoredJob).envelope.id < id) low = middle + 1
-      else high = middle
-    }
-    return low
+    return firstFrom(this.#jobs, ({ envelope }) => envelope.id < id)
   }
 }

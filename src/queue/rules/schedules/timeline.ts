@@ -1,3 +1,4 @@
+import { firstFrom } from '../../../core/sorted.ts'
 import { type FinalState, isFinal, type JobState } from '../../contract/job-state.ts'
 import type { OccurrenceKey, OccurrenceRecord } from '../../contract/schedule-store.ts'
 
@@ -156,13 +157,6 @@ export class Timeline {
   }
 
   #firstFrom(at: number): number {
-    let low = 0
-    let high = this.#occurrences.length
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if ((this.#occurrences[middle] as StoredOccurrence).at < at) low = middle + 1
-      else high = middle
-    }
-    return low
+    return firstFrom(this.#occurrences, (each) => each.at < at)
   }
 }
