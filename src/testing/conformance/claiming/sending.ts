@@ -105,6 +105,11 @@ export const sending: Group = {
       ])
       assert.deepEqual(await bench.claimedIds(), [one.id, two.id])
     },
+    'of several jobs with one id in one batch, the first is stored': async (bench) => {
+      const first = bench.envelope({ payload: '"first"' })
+      await bench.backend.send([first, bench.envelope({ id: first.id, payload: '"second"' })])
+      assert.equal((await bench.claimOne()).envelope.payload, '"first"')
+    },
     'one id that exists already does not affect the rest of a large batch': async (bench) => {
       const known = bench.envelope()
       await bench.backend.send([known])
