@@ -1,4 +1,4 @@
-import { type ErrorCode, errorCodes, messageOf, PermanentError, TreadleError } from '../core/errors.ts'
+import { type ErrorCode, errorCodes, isThrown, messageOf, PermanentError, TreadleError } from '../core/errors.ts'
 import { WaitSignal, waitSignalName } from '../execution/attempt/control.ts'
 
 /** Anything that was thrown, in a form that can be sent. */
@@ -21,17 +21,17 @@ const mostCauses = 5
 const mostErrors = 10
 
 export function packThrown(thrown: unknown, depth = 0): PackedThrown {
-  if (!(thrown instanceof Error)) return { kind: 'value', value: sendable(thrown) }
+  if (!isThrown(thrown, Error)) return { kind: 'value', value: sendable(thrown) }
   const stack = read(() => thrown.stack)
   const code = read(() => (thrown as { code?: unknown }).code)
   const cause = read(() => thrown.cause)
-  const errors = thrown instanceof AggregateError ? read(() => thrown.errors) : undefined
+  const errors = isThrown(thrown, AggregateError) ? read(() => thrown.errors) : undefined
   return {
     kind: 'error',
-    name: String(read(() => thrown.name) ?? 'Error'),
-    message: messageOf(thrown),
-    isPermanent: thrown instanceof PermanentError,
-    ...(typeof stack === 'string' && { stack }),
+    name: cut(textOf(() => thrown.name) ?? 'Error'),
+    message: cut(messageOf(thrown)),
+    isPermanent: isThrown(thrown, PermanentError),
+    ...(typeof stack === 'string' && { stack: cut(stack) }),
     ...((typeof code === 'string' || typeof code === 'number') && { code }),
     ...(cause !== undefined && depth < mostCauses && { cause: packThrown(cause, depth + 1) }),
     ...(Array.isArray(errors) &&
@@ -39,7 +39,12 @@ export function packThrown(thrown: unknown, depth = 0): PackedThrown {
   }
 }
 
+/** What is longer does not cross: a frame between the processes is bounded, and what is stored in the end is shorter still. */
 const longestText = 1_000_000
+
+function cut(text: string): string {
+  return text.slice(0, longestText)
+}
 
 /** Parses a packed error that was received; undefined if it is invalid. */
 export function parseThrown(value: unknown, depth = 0): PackedThrown | undefined {
@@ -51,10 +56,10 @@ export function parseThrown(value: unknown, depth = 0): PackedThrown | undefined
   const others = Array.isArray(errors) && depth < mostCauses ? errors.slice(0, mostErrors) : undefined
   return {
     kind,
-    name: name.slice(0, longestText),
-    message: message.slice(0, longestText),
+    name: cut(name),
+    message: cut(message),
     isPermanent: isPermanent === true,
-    ...(typeof stack === 'string' && { stack: stack.slice(0, longestText) }),
+    ...(typeof stack === 'string' && { stack: cut(stack) }),
     ...((typeof code === 'string' || typeof code === 'number') && { code }),
     ...(inner !== undefined && { cause: inner }),
     ...(others !== undefined && {
@@ -93,6 +98,11 @@ function sendable(thrown: unknown): unknown {
   } catch {
     return messageOf(thrown)
   }
+}
+
+function textOf(property: () => unknown): string | undefined {
+  const value = read(() => String(property() ?? 'Error'))
+  return typeof value === 'string' ? value : undefined
 }
 
 /** Reads a property of an error whose getters may throw. */
