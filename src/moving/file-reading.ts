@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs'
+import { refuseSpecialFile } from '../core/files/special-file.ts'
 import { type FileHeader, type FileLine, invalid, readHeader, readLine, unitOf } from './file-lines.ts'
 import { IdSet } from './id-set.ts'
 
@@ -48,6 +49,8 @@ export interface SoundFile {
 
 /** Reads the whole file, and refuses it if anything in it is wrong. */
 export async function checkedFile(path: string): Promise<SoundFile> {
+  // It is read twice, which a pipe cannot be.
+  refuseSpecialFile(path)
   const ids = new IdSet()
   let header: FileHeader | undefined
   let jobs = 0

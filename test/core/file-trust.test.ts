@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
   chownSync,
@@ -226,5 +227,15 @@ describe.skipIf(process.platform === 'win32')('a folder with jobs', () => {
     chmodSync(file, 0o646)
     const { problems } = await tryJobFiles(target as never, [file])
     expect(problems).toEqual([refused(/one.mjs may be written to by everybody/)])
+  })
+})
+
+describe.skipIf(process.platform === 'win32')('a pipe in the place of a file', () => {
+  it('is refused before the program waits for someone who writes to it', async () => {
+    const pipe = join(folder, 'treadle.config.ts')
+    execFileSync('mkfifo', ['-m', '600', pipe])
+    await expect(loadConfigFile(pipe)).rejects.toMatchObject({ code: 'CONFIG_INVALID', message: `${pipe} is a pipe, not a file` })
+    const { problems } = await tryJobFiles(null as never, [pipe])
+    expect(problems.map(({ message }) => message)).toEqual([expect.stringContaining('is a pipe, not a file')])
   })
 })

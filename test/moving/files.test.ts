@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openMemory } from '../../src/engines/memory/index.ts'
@@ -50,6 +51,14 @@ function padded(path: string, bytes: number): string {
   truncateSync(path, bytes)
   return path
 }
+
+test('a pipe, which cannot be read twice, and a folder are refused before anything waits for them', async () => {
+  const pipe = folder.file('pipe')
+  execFileSync('mkfifo', [pipe])
+  const to = queue().backend
+  await expect(importJobs({ from: pipe, to })).rejects.toThrow(`${pipe} is a pipe, not a file`)
+  await expect(importJobs({ from: folder.path, to })).rejects.toThrow(`${folder.path} is a folder, not a file`)
+})
 
 describe('a file that is not as it was written is refused, with the number of the line', () => {
   const last = () => lines.length

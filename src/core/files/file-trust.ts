@@ -2,6 +2,7 @@ import { lstatSync, readFileSync, readlinkSync, realpathSync, type Stats } from 
 import { dirname, join, resolve } from 'node:path'
 import { TreadleError } from '../errors.ts'
 import { environmentVariable, processUser } from '../process/environment.ts'
+import { refuseSpecialFile } from './special-file.ts'
 
 /**
  * Whose files are trusted, in addition to one's own and root's: comma-separated user ids, groups as `group:ID`, or `*` for
@@ -11,6 +12,7 @@ const trustVariable = 'TREADLE_TRUSTED_OWNERS'
 
 /** Throws `FILE_UNTRUSTED` for a file that another user could have written: running it would give them our privileges. */
 export function refuseUntrusted(path: string): void {
+  refuseSpecialFile(path)
   const problem = trustProblem(path)
   if (problem !== undefined) throw new TreadleError('FILE_UNTRUSTED', problem)
 }

@@ -4,6 +4,7 @@ import { type ErrorCode, messageOf, TreadleError } from '../errors.ts'
 import { processUser } from '../process/environment.ts'
 import { sync, syncFolderOf } from './durable-file.ts'
 import { isTrustedOwner, ownerAdvice, quoted, trustProblem } from './file-trust.ts'
+import { kindOf } from './special-file.ts'
 
 /** A file that contains a secret, as described in messages. */
 export interface PrivateFile {
@@ -78,11 +79,6 @@ function refuseShared(file: PrivateFile, found: Stats): void {
 function refuseProblem(file: PrivateFile, path: string): void {
   const problem = trustProblem(path, 'who could put another file in its place')
   if (problem !== undefined) refuse(file, problem)
-}
-
-function kindOf(stats: Stats): string {
-  if (stats.isDirectory()) return 'a folder'
-  return stats.isFIFO() ? 'a pipe' : stats.isSocket() ? 'a socket' : 'a device'
 }
 
 function refuse({ path, what, code }: PrivateFile, why: string): never {
