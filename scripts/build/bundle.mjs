@@ -1,6 +1,7 @@
 // Joins the compiled modules into few files. Each module is in exactly one of them, for a second copy of a class or of a registry
 // would be another one; what is imported by need stays in a file of its own.
 import { join, relative } from 'node:path'
+import { build } from 'esbuild'
 import { rollup } from 'rollup'
 import { entries } from './entries.mjs'
 
@@ -11,10 +12,13 @@ import { entries } from './entries.mjs'
 const wholes = /^(engines\/[^/]+|app|core|definition|envelope|execution|handlers|isolation|queue|scheduling|telemetry|worker)\//
 /** In a file under its own path, by which it finds all others. */
 const ownFile = 'core/files/own-file'
+/** Threads that share no object with their program: a second copy of a module is only another text there. */
+const threads = ['engines/sqlite/thread/thread', 'isolation/parent-watch-thread']
 
 /** Joins the modules of one folder into another one. */
 export async function bundle(modules, folder) {
-  const { exported, forBrowsers, commands, begun } = entries()
+  const { exported, forBrowsers, commands, begun: begunByPath } = entries()
+  const begun = begunByPath.filter((path) => !threads.includes(path))
   const pathOf = (id) => relative(modules, id).replaceAll('\\', '/').replace(/\.js$/, '')
   const whole = (id) => {
     const path = pathOf(id)
@@ -26,6 +30,7 @@ export async function bundle(modules, folder) {
   const output = await joined(modules, [...exported, ...commands, ...begun], folder, { manualChunks: whole, chunkFileNames })
   // Browsers have none of Node's modules, which the files of Node share: what they need is a whole of its own.
   for (const entry of forBrowsers) await joined(modules, [entry], folder)
+  await joinThreads(modules, folder)
   return output
 }
 
@@ -49,6 +54,12 @@ async function joined(modules, names, dir, options = {}) {
   })
   await bundle.close()
   return output
+}
+
+/** Each is one file with nothing but what it uses: a thread compiles half as much before its first answer. */
+async function joinThreads(modules, outdir) {
+  const entryPoints = Object.fromEntries(threads.map((path) => [path, join(modules, `${path}.js`)]))
+  await build({ entryPoints, outdir, bundle: true, platform: 'node', format: 'esm', packages: 'external', logLevel: 'warning' })
 }
 
 /** A circle of files or a missing export is a fault of the division. */

@@ -32,14 +32,15 @@ const largestSend = 1_000
 /** Maximum number of cached definitions for names that this program does not define. */
 const mostBareDefinitions = 1_000
 
+/** Shared by all jobs that this program does not define, whatever their names. */
+const anyJob = new JobDefinition({ job: 'any', handler: null })
+
 /** Seals and stores jobs for other programs. Jobs that this program defines use their definition, all others the defaults. */
 export class Creating {
   readonly #queue: ServedQueue
   readonly #bare = new Map<string, JobDefinition>()
   readonly #sends: Batcher<Envelope, SendReceipt>
   readonly #send: (envelopes: readonly Envelope[]) => Promise<readonly SendReceipt[]>
-  /** Completed with the rules of the program, and shared by all jobs that it does not define, whatever their names. */
-  #anyJob: JobDefinition | undefined
   #lastPlan: { readonly definition: JobDefinition; readonly given: DispatchOptions['priority']; readonly plan: Plan } | undefined
   #lastNamed: { readonly plan: Plan; readonly named: Plan } | undefined
 
@@ -99,8 +100,7 @@ export class Creating {
     const defined = this.#queue.registry.find(job)
     if (defined !== undefined) return this.#planWith(defined, job, options, repeat)
     refuse(`Job ${JSON.stringify(job)}`, [jobNameProblem(job)])
-    this.#anyJob ??= this.#queue.registry.complete(new JobDefinition({ job: 'any', handler: null }))
-    const plan = this.#planWith(this.#anyJob, job, options, repeat)
+    const plan = this.#planWith(this.#queue.registry.complete(anyJob), job, options, repeat)
     if (plan.job === job) return plan
     const last = this.#lastNamed
     if (last?.plan === plan && last.named.job === job) return last.named
