@@ -1,5 +1,5 @@
 // What the pages of the dashboard cost with few jobs and with very many, and what viewers cost a busy worker.
-//   node bench/dashboard/run.mjs [--jobs 1000,1000000] [--viewers 50] [--drain 100000] [--rounds 40] [--paint]
+//   node bench/dashboard/run.mjs [--jobs 1000,1000000] [--viewers 50] [--drain 100000] [--rounds 40] [--pages 'rare|dead'] [--paint]
 // On SQLite, or on the databases TREADLE_BENCH_URL_few and TREADLE_BENCH_URL_many of a server, which must be there and empty. Requests are made to both queues in turn, so
 // that what else the machine does concerns both. --paint also opens the pages in Chromium.
 import { fork } from 'node:child_process'
@@ -20,6 +20,7 @@ const { values } = parseArgs({
     viewers: { type: 'string', default: '50' },
     drain: { type: 'string', default: '100000' },
     rounds: { type: 'string', default: '40' },
+    pages: { type: 'string', default: '' },
     paint: { type: 'boolean', default: false },
   },
 })
@@ -40,7 +41,7 @@ async function comparePages(folder, few, many) {
   console.log(
     `\n${'page'.padEnd(34)}${String(few).padStart(12)}${String(many).padStart(12)}   ratio   least time to the whole answer, as other programs only add to it`,
   )
-  for (const name of Object.keys(small.pages)) {
+  for (const name of Object.keys(small.pages).filter((each) => new RegExp(values.pages).test(each))) {
     const [times, others] = [[], []]
     for (let round = 0; round < Number(values.rounds); round++) {
       times.push(await small.time(name))

@@ -131,6 +131,11 @@ describe('the dashboard under attack', () => {
       expect(await (await ask('GET', `/-/view?topic=${page}`)).text(), page).not.toMatch(/billing|digest/)
     }
     expect((await ask('GET', '/-/text?id={hidden}&part=payload')).status).toBe(404)
+    const rows = await (await ask('GET', '/-/view?topic=rows:{hidden},{own},nothing,__proto__')).json()
+    const { hidden = '', own: mine = '' } = ids
+    expect(rows).toMatchObject({ data: { [hidden]: null, [mine]: { id: mine, queue: 'mail' }, nothing: null } })
+    const many = Array.from({ length: 51 }, (_, n) => `job-${n}`).join(',')
+    expect(await (await ask('GET', `/-/view?topic=rows:${many}`)).text()).toContain('At most 50 rows can be watched')
   })
 
   test('a bulk action of others is neither watched nor ended by those of another queue', async () => {

@@ -203,7 +203,9 @@ describe('a mounted dashboard', () => {
         headers: { ...own, 'x-role': 'operate' },
       }),
     )
-    expect(told).toEqual([expect.objectContaining({ user: 'ada', what: 'pause the queue "default"', href: '/queues/default' })])
+    expect(told).toEqual([
+      expect.objectContaining({ user: 'ada', role: 'operate', what: 'pause the queue "default"', href: '/queues/default' }),
+    ])
   })
 })
 

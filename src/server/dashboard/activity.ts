@@ -50,5 +50,5 @@ export class Activity {
 }
 
 function entryOf({ at, viewer, act: { what, href, bulk } }: Kept): ActivityEntry {
-  return { at, user: viewer.user, what, href: href ?? null, bulk: bulk?.() ?? null }
+  return { at, user: viewer.user, role: viewer.grant.role, what, href: href ?? null, bulk: bulk?.() ?? null }
 }

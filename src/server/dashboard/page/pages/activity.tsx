@@ -44,13 +44,13 @@ export function ActivityPage() {
   )
 }
 
-function Entry({ entry: { at, user, what, href, bulk } }: { readonly entry: ActivityEntry }) {
+function Entry({ entry: { at, user, role, what, href, bulk } }: { readonly entry: ActivityEntry }) {
   return (
     <tr data-row>
       <td>
         <Ago at={at} />
       </td>
-      <td class={user === null ? 'none' : ''}>{user === null ? <span class="muted">–</span> : <Text>{user}</Text>}</td>
+      <td>{user === null ? <span class="muted">{role}</span> : <Text>{user}</Text>}</td>
       <td class="grow">
         {href === null ? (
           <Text>{what}</Text>

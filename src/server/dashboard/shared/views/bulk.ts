@@ -1,3 +1,4 @@
+import type { Role } from '../../../../client/api/roles.ts'
 import type { JobRow, Searched } from './job.ts'
 
 export type BulkAction = 'retry' | 'cancel' | 'delete' | 'run-now' | 'reschedule'
@@ -28,7 +29,9 @@ export interface BulkView {
 /** One action taken in the dashboard. */
 export interface ActivityEntry {
   readonly at: number
+  /** Null if the host does not name its users, as where they sign in with a token. */
   readonly user: string | null
+  readonly role: Role
   readonly what: string
   readonly href: string | null
   readonly bulk: BulkView | null
