@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { treadle } from '../../dist/index.js'
+import { serve } from '../../dist/server/index.js'
 import { hasBrowser, useBrowser } from './browser.ts'
 import { mounted, silent, visit } from './mounted.ts'
 
@@ -22,14 +23,19 @@ describe.skipIf(!hasBrowser)('a page without its server', () => {
     return { jobs, shown, ...window }
   }
 
-  test('says how old its data is, and is live again without a reload and without a row twice', async () => {
+  test('says how old its data is, and after many tries is live again, without a reload and without a row twice', async () => {
     const { jobs, shown, page, complaints } = await opened()
     await visit(page, `${shown.origin}/jobs`)
     await page.locator('.live-live').waitFor()
     await page.evaluate(`document.body.dataset.loaded = 'once'`)
+    let tries = 0
+    page.on('requestfailed', (request) => {
+      if (request.url().includes('/-/events?')) tries++
+    })
     await shown.stop()
     await page.getByRole('button', { name: /^reconnecting as of \d\d:\d\d:\d\d$/ }).waitFor()
     expect(await page.locator('tbody tr').count()).toBe(3)
+    await expect.poll(() => tries, patience).toBeGreaterThan(3)
     await shown.start()
     await page.locator('.live-live').waitFor()
     await jobs.dispatch('send')
@@ -50,6 +56,33 @@ describe.skipIf(!hasBrowser)('a page without its server', () => {
     await page.context().setOffline(false)
     await page.getByRole('heading', { name: 'Workers' }).waitFor()
     await page.getByText('This page could not be loaded').waitFor({ state: 'detached' })
+    await page.locator('.live-live').waitFor()
+  })
+
+  test('whose session ended with the server asks to sign in again, and comes back to the same place', async () => {
+    const jobs = treadle('memory:', { logger: silent })
+    jobs.define('send', async () => {})
+    await jobs.dispatch('send')
+    const token = 'the-token-of-this-test-alone'
+    const started = (httpPort: number) => serve(jobs, { port: null, httpPort, token })
+    let server = await started(0)
+    const { context, page } = await browser.open()
+    onTestFinished(async () => {
+      await context.close()
+      await server.stop({ graceMs: 1_000 })
+      await jobs.close()
+    })
+    const port = server.httpAddress?.port ?? 0
+    await page.goto(server.dashboardUrl() ?? '')
+    await page.getByRole('navigation', { name: 'Pages' }).waitFor()
+    await visit(page, `http://127.0.0.1:${port}/jobs?q=state:ready`)
+    await page.locator('.live-live').waitFor()
+    await server.stop({ graceMs: 1_000 })
+    server = await started(port)
+    await page.getByLabel('Token').fill(token)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.waitForURL(`http://127.0.0.1:${port}/jobs?q=state:ready`)
+    await page.locator('tbody .state-ready').first().waitFor()
     await page.locator('.live-live').waitFor()
   })
 

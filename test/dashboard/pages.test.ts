@@ -139,7 +139,7 @@ describe.skipIf(!hasBrowser)('the dashboard in a browser', () => {
       expect(await page.locator('tbody tr[data-row]').count()).toBe(1)
     })
 
-    test('passwords are redacted and encrypted payloads stay closed, in the page and in what it was sent', async () => {
+    test('passwords are redacted and encrypted payloads stay closed, in the page, in what it was sent and in what it keeps', async () => {
       await visit('/jobs?q=payload.n:1')
       await operator.page.getByRole('link', { name: 'send-email' }).first().click()
       await operator.page.getByText('•••• redacted').waitFor()
@@ -151,6 +151,8 @@ describe.skipIf(!hasBrowser)('the dashboard in a browser', () => {
       await operator.page.getByText(/Encrypted with the key/).waitFor()
       expect(await operator.page.content()).not.toContain('nobody reads this')
       expect(sent.join('')).not.toContain('nobody reads this')
+      const kept = await operator.page.evaluate('JSON.stringify({ ...localStorage, ...sessionStorage })')
+      expect(kept).not.toMatch(/nobody reads this|hunter2/)
     })
 
     test('a job tells why it does not run, and runs when it is told to', async () => {

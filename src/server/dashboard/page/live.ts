@@ -28,13 +28,18 @@ let source: EventSource | null = null
 let opening: number | undefined
 let polling: number | undefined
 let silence: number | undefined
+/** How often a stream has failed in a row although the server answers. */
 let failures = 0
+/** How often the server has not answered in a row. */
+let outages = 0
 /** Counts what opens or closes a stream, so that what waited in the meantime sees that it is outdated. */
 let opens = 0
 
 const silentMs = 20_000
 const pollMs = 5_000
 const mostFailures = 3
+/** Between two tries to reach a server that does not answer. */
+const longestPauseMs = 15_000
 
 export interface Live<Data> {
   readonly data: Data | null
@@ -112,6 +117,7 @@ function hear(event: TopicEvent): void {
 
 function beat(at: number): void {
   failures = 0
+  outages = 0
   offset.value = at - Date.now()
   heardAt.value = at
   connection.value = 'live'
@@ -125,17 +131,18 @@ function watchSilence(): void {
 
 /** A refused stream gives no reason, but a plain request does. */
 function onFailure(): void {
-  failures++
   close()
   connection.value = 'reconnecting'
   read<Me>('me').then(
     ({ version }) => {
+      failures++
+      outages = 0
       if (me.value !== null && version !== me.value.version) isOutdated.value = true
       opening = setTimeout(open, 1_000)
     },
     (refused: { readonly status?: number }) => {
       if (refused.status === 401) toLogin()
-      else opening = setTimeout(open, Math.min(30_000, 1_000 * 2 ** failures))
+      else opening = setTimeout(open, Math.min(longestPauseMs, 1_000 * 2 ** outages++))
     },
   )
 }
