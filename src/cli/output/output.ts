@@ -1,6 +1,7 @@
 import picocolors from 'picocolors'
 import { visibleJson, withVisibleMarks } from '../../core/text/visible.ts'
 import { type Column, tableText } from './table.ts'
+import { folded } from './text.ts'
 
 export type Colours = ReturnType<typeof picocolors.createColors>
 
@@ -41,7 +42,7 @@ export class Output {
 
   line(text: string): void {
     this.clearProgress()
-    this.#stdout.write(`${this.json ? visibleJson(text) : withVisibleMarks(text)}\n`)
+    this.#stdout.write(`${this.json ? visibleJson(text) : folded(withVisibleMarks(text), this.width)}\n`)
   }
 
   /** Writes data as it is. False if its reader is slower. */

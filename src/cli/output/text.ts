@@ -33,6 +33,66 @@ export function wrapped(text: string, width: number, indent = ''): string {
   return [...lines, line].join('\n')
 }
 
+/**
+ * Fits lines into this width, for terminals: at spaces where possible, and in the middle of words that are longer than a line. What
+ * follows is indented to the value of a line with a label, if that leaves half of the width. Colours take no space.
+ */
+export function folded(text: string, width: number): string {
+  if (width === Number.POSITIVE_INFINITY) return text
+  return text
+    .split('\n')
+    .map((line) => (shownWidth(line) <= width ? line : foldedLine(line, width)))
+    .join('\n')
+}
+
+const escapes = /(\p{Cc}\[[0-9;]*m)/u
+
+function shownWidth(text: string): number {
+  return displayWidth(withoutColours(text))
+}
+
+function withoutColours(text: string): string {
+  return text
+    .split(escapes)
+    .filter((_, index) => index % 2 === 0)
+    .join('')
+}
+
+function foldedLine(line: string, width: number): string {
+  const plain = withoutColours(line)
+  const indent = plain.search(/\S|$/)
+  const label = /^\s*\S.*?\s{2,}(?=\S)/.exec(plain)?.[0].length ?? width
+  const margin = ' '.repeat(label <= width / 2 ? label : Math.min(indent + 2, Math.floor(width / 2)))
+  const lines: string[] = []
+  let current = ''
+  for (const word of line.split(/(?<=\S)(?= )/)) {
+    if (shownWidth(current + word) <= width) {
+      current += word
+      continue
+    }
+    if (current !== '') lines.push(current)
+    current = current === '' ? word : margin + word.trimStart()
+    for (; shownWidth(current) > width; current = margin + current) {
+      const fitting = beginning(current, width)
+      lines.push(fitting)
+      current = current.slice(fitting.length)
+    }
+  }
+  return [...lines, current].join('\n')
+}
+
+/** As much of a text as fits into this width. */
+function beginning(text: string, width: number): string {
+  let fitting = ''
+  for (const part of text.split(escapes)) {
+    for (const character of escapes.test(part) ? [part] : part) {
+      if (shownWidth(fitting + character) > width) return fitting
+      fitting += character
+    }
+  }
+  return fitting
+}
+
 export function plural(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`
 }
