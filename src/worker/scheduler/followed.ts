@@ -67,6 +67,11 @@ export class Followed {
     return this.stored?.recurrence.until ?? null
   }
 
+  /** There is nothing to do before `until` from this time on; infinity if unknown. */
+  get from(): number {
+    return this.#from
+  }
+
   /** When it is due next; infinity if unknown. */
   get until(): number {
     return this.#until

@@ -27,6 +27,7 @@ export class ScheduleFollowing {
   readonly #stored: StoredSchedules
   #revision: number | undefined
   #lookedAt = Number.NEGATIVE_INFINITY
+  #changes = 0
   #all: { readonly coded: readonly Followed[]; readonly stored: readonly Followed[]; readonly both: readonly Followed[] }
 
   constructor(options: ScheduleFollowingOptions) {
@@ -48,6 +49,11 @@ export class ScheduleFollowing {
     return this.#revision !== undefined && (await this.#laterRevision()) !== this.#revision
   }
 
+  /** Grows whenever there may be something to do for schedules that had nothing to do. */
+  get changes(): number {
+    return this.#changes
+  }
+
   /** Number of schedules as of the last `look`. */
   get count(): number {
     return this.#all.both.length
@@ -59,12 +65,14 @@ export class ScheduleFollowing {
 
   /** The store has lost the schedule. One defined in code is registered again; any other is gone. */
   lose(followed: Followed): void {
+    this.#changes++
     if (followed.stored === null) this.#coded.lose(followed)
     else this.#stored.drop(followed.name)
   }
 
   async #register(): Promise<void> {
     if (!(await this.#coded.register(this.#options.schedules))) return
+    this.#changes++
     const { length } = this.#coded.all
     this.#options.logger.debug(`the scheduler follows ${length} ${length === 1 ? 'schedule' : 'schedules'}`)
   }
@@ -76,6 +84,7 @@ export class ScheduleFollowing {
       this.#lookedAt = now
       return
     }
+    this.#changes++
     const isContinued = this.#revision !== undefined && current >= this.#revision && now - this.#lookedAt <= longestGapMs
     const changes = isContinued ? await this.#read(this.#revision ?? 0) : await this.#readAll()
     // An older version of the program changed something without recording what.

@@ -69,6 +69,7 @@ export class SchedulePass {
   /** The occurrence of each repeat that has been marked as seen. */
   readonly #seen = new WeakMap<Followed, number>()
   #failures = 0
+  #quiet: Quiet | undefined
 
   constructor(options: SchedulePassOptions) {
     this.#options = options
@@ -79,6 +80,10 @@ export class SchedulePass {
   async run(now: number, horizonMs = 0): Promise<TickReport> {
     const followed = await this.#look(now)
     if (followed.length === 0) return { enqueued: 0, nextAt: null, failed: 0 }
+    if (this.#isQuiet(followed, now, horizonMs)) {
+      await this.#forgetting.run(now)
+      return { enqueued: 0, nextAt: earliest(this.#quiet), failed: 0 }
+    }
     const open = followed.filter((each) => each.isOpen(now, horizonMs))
     const standings = await this.#standingsOf(open, now)
     const failuresBefore = this.#failures
@@ -91,7 +96,8 @@ export class SchedulePass {
     enqueued += await this.#goOnAfterSkipped(moment)
     await this.#options.beforeStoring?.()
     await this.#forgetting.run(now)
-    return { enqueued, nextAt: earliest(followed), failed: this.#failures - failuresBefore }
+    this.#quiet = quietOf(followed, this.#following.changes)
+    return { enqueued, nextAt: earliest(this.#quiet), failed: this.#failures - failuresBefore }
   }
 
   /** Stores only what falls on this instant, to run now: for all schedules, or only for these jobs. */
@@ -116,6 +122,13 @@ export class SchedulePass {
   /** Whether the end of a run of this job may continue a repeat. */
   hasRepeatOf(job: string): boolean {
     return this.#following.hasRepeatOf(job)
+  }
+
+  /** Whether there is nothing to do for any schedule, without looking at each of them. */
+  #isQuiet(followed: readonly Followed[], now: number, horizonMs: number): boolean {
+    const quiet = this.#quiet
+    if (quiet?.followed !== followed || quiet.changes !== this.#following.changes) return false
+    return now >= quiet.from && now < quiet.until && now + horizonMs < quiet.end
   }
 
   async #look(now: number): Promise<readonly Followed[]> {
@@ -270,10 +283,27 @@ function cover({ followed, plan }: Planned, from: number): void {
   else followed.cover(from, until, occurrences.at(-1)?.at ?? until)
 }
 
-function earliest(followed: readonly Followed[]): number | null {
-  let nextAt = Number.POSITIVE_INFINITY
-  for (const { until } of followed) if (until < nextAt) nextAt = until
-  return nextAt === Number.POSITIVE_INFINITY ? null : nextAt
+/** The period in which there is nothing to do for any of the schedules. */
+interface Quiet {
+  readonly followed: readonly Followed[]
+  readonly changes: number
+  readonly from: number
+  readonly until: number
+  readonly end: number
+}
+
+function quietOf(followed: readonly Followed[], changes: number): Quiet {
+  let [from, until, end] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
+  for (const each of followed) {
+    if (each.from > from) from = each.from
+    if (each.until < until) until = each.until
+    if (each.end < end) end = each.end
+  }
+  return { followed, changes, from, until, end }
+}
+
+function earliest(quiet: Quiet | undefined): number | null {
+  return quiet === undefined || quiet.until === Number.POSITIVE_INFINITY ? null : quiet.until
 }
 
 /** Maximum number of occurrences to store before yielding to the event loop and to other programs. */
