@@ -1,3 +1,4 @@
+import { messageOf } from '../core/errors.ts'
 import { Events } from '../core/events.ts'
 import { refuseUnknownOptions, refuseWrongSignal } from '../core/options.ts'
 import { refuseOldNode } from '../core/process/node-version.ts'
@@ -142,6 +143,8 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
       named,
       located,
       functions,
+      onLateMiddleware: (job, thrown) =>
+        this.#opening.logger.warn(`a middleware around the dispatch of "${job}" failed after it: ${messageOf(thrown)}`),
     })
     const opened = () => this.dispatcher.opened()
     this.schedules = new Schedules({

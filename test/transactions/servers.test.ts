@@ -77,6 +77,17 @@ describe.each(engines)('on %s', (engine) => {
       expect(await ground.faults()).toEqual([])
     })
 
+    it('gives each job of a list what middleware has changed for it', async () => {
+      const job = `changed-${Object.keys(clientsOf[engine]).indexOf(name)}`
+      const wrapped = jobs.use(job, {
+        dispatch: ({ payload, options }, next) => next({ options: { ...options, meta: { was: payload as number } } }),
+      })
+      const changed = wrapped.define(job, async (_: number) => {})
+      await client.transaction(async (tx) => void (await changed.in(tx).dispatchMany([1, 2])))
+      const records = await (await jobs.store()).list({ job, limit: 2 })
+      expect(records.map(({ meta }) => meta)).toEqual([{ was: 2 }, { was: 1 }])
+    })
+
     it('tells who holds a unique key, before it or in it', async () => {
       const before = await mail.dispatch(1, { unique: 'before' })
       const lasting = await mail.dispatch(1, { throttle: { key: 'lasting', time: '1h' } })

@@ -4,7 +4,7 @@ import type { JobDefinition } from '../../definition/definition.ts'
 import type { DispatchOptions } from '../../definition/dispatching/dispatch.ts'
 import { noPayload } from '../../definition/dispatching/draft.ts'
 import type { Run } from '../../definition/dispatching/run.ts'
-import type { DispatchChanges } from '../../definition/middleware.ts'
+import type { DispatchChanges, DispatchRequest } from '../../definition/middleware.ts'
 
 /** A job that is about to be sent. */
 export interface Outgoing {
@@ -24,6 +24,42 @@ export async function sentThroughMiddleware<Job extends Outgoing>(
   if (jobs.every(({ definition }) => definition.fields.aroundDispatch.length === 0)) return send(jobs)
   const gate = new Gate(jobs, send)
   return Promise.all(jobs.map((job, index) => gate.pass(job, index)))
+}
+
+/**
+ * The same in a transaction that cannot wait, so each middleware must call `next` before it waits for anything. What it does after
+ * that happens when the jobs were sent, and `onLate` is told if it fails.
+ */
+export function sentThroughMiddlewareAtOnce<Job extends Outgoing>(
+  jobs: readonly Job[],
+  send: (jobs: readonly Job[]) => readonly Run[],
+  onLate: (job: string, thrown: unknown) => void,
+): readonly Run[] {
+  let sent: ((runs: readonly Run[]) => void) | undefined
+  const sending = new Promise<readonly Run[]>((resolve) => {
+    sent = resolve
+  })
+  const passed = jobs.map((job, index) => {
+    const run = sending.then((runs) => runs[index] as Run)
+    return passedAtOnce(job, 0, run, (thrown) => onLate(job.definition.job, thrown))
+  })
+  const runs = send(passed)
+  sent?.(runs)
+  return runs
+}
+
+function passedAtOnce<Job extends Outgoing>(job: Job, place: number, run: Promise<Run>, onLate: (thrown: unknown) => void): Job {
+  const middleware = job.definition.fields.aroundDispatch[place]
+  if (middleware === undefined) return job
+  let through: Job | undefined
+  const running = middleware(requestOf(job), (changes = {}) => {
+    if (through !== undefined) throw misused(job, 'called next() twice')
+    through = passedAtOnce(changed(job, changes), place + 1, run, onLate)
+    return run
+  })
+  Promise.resolve(running).catch((thrown) => through !== undefined && onLate(thrown))
+  if (through !== undefined) return through
+  throw misused(job, 'did not call next() at once: in a transaction on a SQLite file it cannot wait before it does')
 }
 
 /** Holds jobs back until all of them have passed their middleware. */
@@ -56,9 +92,7 @@ class Gate<Job extends Outgoing> {
         isThrough = true
         return this.#arrive(seen, index)
       }
-      const { payload, options, definition } = seen
-      const request = { job: definition.job, payload: payload === noPayload ? undefined : payload, options }
-      return middleware(request, (changes = {}) => enter(place + 1, changed(seen, changes)))
+      return middleware(requestOf(seen), (changes = {}) => enter(place + 1, changed(seen, changes)))
     }
     try {
       const run = await enter(0, job)
@@ -76,6 +110,10 @@ class Gate<Job extends Outgoing> {
     if (this.#missing === 0) this.#resolve(this.#send(this.#arrived))
     return (await this.#sent)[index] as Run
   }
+}
+
+function requestOf({ definition, payload, options }: Outgoing): DispatchRequest {
+  return { job: definition.job, payload: payload === noPayload ? undefined : payload, options }
 }
 
 function misused({ definition }: Outgoing, what: string): TreadleError {

@@ -13,14 +13,13 @@ import type { Opened, Opening } from '../config/opening.ts'
 import { homeOf } from '../config/other-backends.ts'
 import { RunHandle, type RunHandleDeps } from '../handles/run-handle.ts'
 import { sendChild } from './children.ts'
-import { type Outgoing, sentThroughMiddleware } from './dispatch-middleware.ts'
+import { type Outgoing, sentThroughMiddleware, sentThroughMiddlewareAtOnce } from './dispatch-middleware.ts'
 import type { GivenFunctions } from './given-functions.ts'
 import type { PlacedJob } from './joined-sending.ts'
 import {
   acrossBackends,
   notInThisTransaction,
   notOpen,
-  refuseMiddleware,
   refuseOtherThanObject,
   refuseOwnTransaction,
   takesTime,
@@ -40,6 +39,8 @@ export interface DispatchesDeps {
   readonly named: (name: string) => Promise<Dispatches>
   /** What a handle needs for a job that may be in any backend of the program. */
   readonly located: (id: string) => RunHandleDeps
+  /** A middleware failed after its job was dispatched in a transaction that could not wait for it. */
+  readonly onLateMiddleware: (job: string, thrown: unknown) => void
 }
 
 /** Options for storing a workflow in the caller's transaction. */
@@ -162,7 +163,7 @@ export class Dispatches implements Dispatcher {
     const each = Array.isArray(options) ? options : [dispatchOptions(options)]
     for (const one of each) this.#refuseDistant(one)
     const [first = {}] = each
-    if ('in' in first) return this.#dispatchJoined(definition, payloads, first)
+    if ('in' in first) return this.#dispatchJoined(definition, payloads, options)
     const receipts = await opened.sending.sendMany(definition, payloads, options)
     if (opened.backend.kind === 'sync') await this.#deps.pass()
     return receipts.map((receipt) => this.handle(definition.job, receipt))
@@ -174,16 +175,27 @@ export class Dispatches implements Dispatcher {
     const opened = this.#atHand()
     const definition = this.#deps.registry.complete(given)
     if (opened === undefined) throw new TreadleError('TRANSACTION_INVALID', notOpen(`"${definition.job}"`))
-    refuseMiddleware([definition])
-    this.#refuseDistant(options)
-    const receipts = atOnce(opened.sending.sendJoined(definition, payloads, options), () => takesTime(`"${definition.job}"`))
-    return receipts.map((receipt) => this.handle(definition.job, receipt))
+    const send = (each: readonly unknown[], those: DispatchOptions | readonly DispatchOptions[]) => {
+      for (const one of [those].flat()) this.#refuseDistant(one)
+      const receipts = atOnce(opened.sending.sendJoined(definition, each, those), () => takesTime(`"${definition.job}"`))
+      return receipts.map((receipt) => this.handle(definition.job, receipt))
+    }
+    if (definition.fields.aroundDispatch.length === 0 || !Array.isArray(payloads)) return send(payloads, options)
+    return sentThroughMiddlewareAtOnce(
+      payloads.map((payload) => ({ definition, payload, options })),
+      (jobs) =>
+        send(
+          jobs.map(({ payload }) => payload),
+          jobs.map((job) => job.options),
+        ),
+      this.#deps.onLateMiddleware,
+    )
   }
 
   async #dispatchJoined(
     definition: JobDefinition,
     payloads: readonly unknown[],
-    options: DispatchOptions,
+    options: DispatchOptions | readonly DispatchOptions[],
   ): Promise<readonly Run[]> {
     const { sending } = this.#atHand() ?? (await this.opened())
     const receipts = await answerOf(sending.sendJoined(definition, payloads, options))
@@ -223,12 +235,22 @@ export class Dispatches implements Dispatcher {
     const opened = this.#atHand()
     if (opened === undefined) throw new TreadleError('TRANSACTION_INVALID', notOpen('a workflow'))
     const made = make(() => opened.sending.newId())
-    refuseMiddleware(made.jobs.map(({ definition }) => definition))
     const stray = made.jobs.find((each) => backendOf(each) !== this.#deps.name)
     if (stray !== undefined)
       throw new TreadleError('TRANSACTION_INVALID', notInThisTransaction(stray.definition.job, backendOf(stray)))
-    const receipts = atOnce(opened.sending.sendWorkflowJoined(made.jobs, tx), () => takesTime('a workflow'))
-    return this.#workflowOf(made, receipts)
+    const runs = sentThroughMiddlewareAtOnce(
+      made.jobs,
+      (jobs) => {
+        for (const job of jobs) {
+          refuseOwnTransaction(job)
+          this.#refuseDistant(job.options)
+        }
+        const receipts = atOnce(opened.sending.sendWorkflowJoined(jobs, tx), () => takesTime('a workflow'))
+        return this.#workflowOf({ root: made.root, jobs }, receipts).runs
+      },
+      this.#deps.onLateMiddleware,
+    )
+    return { id: made.root, runs }
   }
 
   #workflowOf({ root, jobs }: MadeJobs, receipts: readonly SendReceipt[]): SentWorkflow {

@@ -6,7 +6,15 @@ import type { Envelope } from '../../envelope/envelope.ts'
 import type { JoinedQueue, QueueBackend, SendReceipt } from '../../queue/contract/contract.ts'
 import { sealWorkflow, type WrittenStep } from '../workflows/workflow-sealing.ts'
 import { mayChangeHolder, sendOrChange } from './changing-holders.ts'
-import { type PlaceInWorkflow, planDispatch, type SealingDeps, sealJob, type WrittenPayload, writePayload } from './sealing.ts'
+import {
+  type PlaceInWorkflow,
+  type Plan,
+  planDispatch,
+  type SealingDeps,
+  sealJob,
+  type WrittenPayload,
+  writePayload,
+} from './sealing.ts'
 
 /** A job of a workflow that is dispatched as a whole. */
 export interface PlacedJob {
@@ -25,24 +33,30 @@ export interface JoinedSendingDeps {
 }
 
 /**
- * Sends jobs in the caller's transaction, which the options name. They become visible when it commits. They are not batched with
- * other sends.
+ * Sends jobs in the caller's transaction, which the options name: one set of options for all payloads, or one for each. The jobs
+ * become visible when it commits. They are not batched with other sends.
  */
 export function* sendJoined(
   definition: JobDefinition,
   payloads: readonly unknown[],
-  options: DispatchOptions,
+  options: DispatchOptions | readonly DispatchOptions[],
   deps: JoinedSendingDeps,
 ): Steps<readonly SendReceipt[]> {
   const { sealing, maxPayloadBytes } = deps
-  const plan = planDispatch(definition, options, sealing.now())
+  const each = [options].flat()
+  const [first = {}] = each
+  const plans = new Map([...new Set(each)].map((one) => [one, planDispatch(definition, one, sealing.now())]))
+  const planOf = (index: number) => plans.get(each[index] ?? first) as Plan
   const written: WrittenPayload[] = []
-  for (const payload of payloads) written.push(yield* wait(writePayload(plan, payload, maxPayloadBytes)))
+  for (const [index, payload] of payloads.entries())
+    written.push(yield* wait(writePayload(planOf(index), payload, maxPayloadBytes)))
   if (written.length === 0) return []
-  const queue = yield* joined(options.in, definition, deps)
-  if (!mayChangeHolder(plan)) return yield* wait(queue.send(written.map((payload) => sealJob(plan, payload, sealing))))
+  const queue = yield* joined(first.in, definition, deps)
+  const isPlain = ![...plans.values()].some(mayChangeHolder)
+  if (isPlain) return yield* wait(queue.send(written.map((payload, index) => sealJob(planOf(index), payload, sealing))))
   const receipts: SendReceipt[] = []
-  for (const payload of written) receipts.push(yield* sendOrChange(plan, payload, { queue, sealing, maxPayloadBytes }))
+  for (const [index, payload] of written.entries())
+    receipts.push(yield* sendOrChange(planOf(index), payload, { queue, sealing, maxPayloadBytes }))
   return receipts
 }
 

@@ -1,6 +1,5 @@
 import { TreadleError } from '../../core/errors.ts'
 import { shown } from '../../core/text/shown.ts'
-import type { JobDefinition } from '../../definition/definition.ts'
 import type { Outgoing } from './dispatch-middleware.ts'
 
 export function acrossBackends(names: readonly string[]): TreadleError {
@@ -16,14 +15,6 @@ export function refuseOtherThanObject(options: unknown, job: string): void {
   if (typeof options === 'object' && options !== null) return
   const message = `Dispatch of "${job}": the options must be an object such as { delay: '5s' }, got ${shown(options)}`
   throw new TreadleError('CONFIG_INVALID', message)
-}
-
-/** Middleware is asynchronous, which a transaction on a SQLite file cannot be. */
-export function refuseMiddleware(definitions: readonly JobDefinition[]): void {
-  const wrapped = definitions.find(({ fields }) => fields.aroundDispatch.length > 0)
-  if (wrapped === undefined) return
-  const message = `Dispatch of "${wrapped.job}" in a transaction on a SQLite file, which cannot wait for the middleware around it`
-  throw new TreadleError('TRANSACTION_INVALID', message)
 }
 
 /** The transaction applies to the whole workflow, so a step cannot have its own. */

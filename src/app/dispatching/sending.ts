@@ -172,9 +172,14 @@ export class Sending {
   }
 
   /** Sends in the transaction that the options name. */
-  sendJoined(definition: JobDefinition, payloads: readonly unknown[], options: DispatchOptions): Steps<readonly SendReceipt[]> {
+  sendJoined(
+    definition: JobDefinition,
+    payloads: readonly unknown[],
+    options: DispatchOptions | readonly DispatchOptions[],
+  ): Steps<readonly SendReceipt[]> {
     refuseNoList(payloads)
-    const queue = options.queue ?? definition.fields.queue
+    const [first = {}] = [options].flat()
+    const queue = first.queue ?? definition.fields.queue
     const dispatched = payloads.map(() => ({ queue, job: definition.job }))
     return tracedJoinedDispatch(this.#telemetry, this.#sealing, dispatched, (sealing) =>
       sendJoined(definition, payloads, options, this.#joining(sealing)),
