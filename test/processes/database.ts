@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { SqliteDriverName } from '../../src/engines/sqlite/driver-names.ts'
 import { identityIn } from '../../src/engines/sqlite/statements.ts'
 
 /** The part of the driver that tests look into a file with, past Treadle. */
@@ -12,7 +13,14 @@ interface Database {
 
 type Driver = new (path: string) => Database
 
-const Driver = await loadDriver()
+export const usual = await loadDriver()
+
+let { Driver } = usual
+
+/** For tests of a program with another copy of SQLite: two copies in one process destroy the file that both have open. */
+export function lookWith(other: Driver): void {
+  Driver = other
+}
 
 export function scratchFolder(): { readonly path: string; file(name: string): string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), 'treadle-'))
@@ -111,10 +119,10 @@ function rowFaults(path: string): string[] {
   return half.map(({ id }) => `job ${id} is not complete`)
 }
 
-async function loadDriver(): Promise<Driver> {
-  for (const name of ['node:sqlite', '@photostructure/sqlite']) {
+async function loadDriver(): Promise<{ readonly name: SqliteDriverName; readonly Driver: Driver }> {
+  for (const name of ['node:sqlite', '@photostructure/sqlite'] as const) {
     try {
-      return ((await import(/* @vite-ignore */ name)) as { DatabaseSync: Driver }).DatabaseSync
+      return { name, Driver: ((await import(/* @vite-ignore */ name)) as { DatabaseSync: Driver }).DatabaseSync }
     } catch {
       // The next one.
     }

@@ -1,5 +1,6 @@
 import type { SqliteConnection } from 'treadle'
-import { connect } from '../processes/database.ts'
+import type { SqliteDriverName } from '../../src/engines/sqlite/driver-names.ts'
+import { usual } from '../processes/database.ts'
 import { requireClient } from './installed-clients.ts'
 
 /** An open file, whichever driver opened it. */
@@ -9,11 +10,12 @@ export type OpenFile = SqliteConnection & {
   close(): unknown
 }
 
+export type OpenFileDriver = new (path: string) => OpenFile
+
+export const BetterSqlite = requireClient('better-sqlite3') as OpenFileDriver
+
 /** The drivers of SQLite that a program may have its own connection by: Node's own (or the package that brings it), and another. */
-export async function clientsOf(): Promise<readonly (readonly [name: string, open: (path: string) => OpenFile])[]> {
-  const Database = requireClient('better-sqlite3') as new (path: string) => OpenFile
-  return [
-    ['DatabaseSync', (path) => connect(path) as OpenFile],
-    ['better-sqlite3', (path) => new Database(path)],
-  ]
-}
+export const clients: readonly (readonly [name: SqliteDriverName, Driver: OpenFileDriver])[] = [
+  [usual.name, usual.Driver as OpenFileDriver],
+  ['better-sqlite3', BetterSqlite],
+]

@@ -1,11 +1,11 @@
 import { BetterSQLiteSession } from 'drizzle-orm/better-sqlite3/session'
 import { BaseSQLiteDatabase, SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
 import { type SqliteConnection, type Treadle, treadle } from 'treadle'
-import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
-import { connect, faultsOf, query, rowsIn, scratchFolder } from '../processes/database.ts'
+import { connect, faultsOf, lookWith, query, rowsIn, scratchFolder } from '../processes/database.ts'
 import { eventually } from '../processes/program.ts'
-import { clientsOf, type OpenFile } from './sqlite-clients.ts'
+import { BetterSqlite, clients, type OpenFile } from './sqlite-clients.ts'
 
 const folder = scratchFolder()
 const closing: (() => unknown)[] = []
@@ -16,14 +16,14 @@ afterEach(async () => {
 })
 afterAll(() => folder.remove())
 
-const clients = await clientsOf()
+describe.each(clients)('a transaction of %s on the file of the queue', (sqliteDriver, Driver) => {
+  beforeAll(() => lookWith(Driver))
 
-describe.each(clients)('a transaction of %s on the file of the queue', (_, open) => {
   async function shop() {
     const path = folder.file(`${++files}.db`)
-    const jobs = treadle(`sqlite:${path}`)
+    const jobs = treadle(`sqlite:${path}`, { sqliteDriver })
     await jobs.open()
-    const db = open(path)
+    const db = new Driver(path)
     closing.push(
       () => jobs.close(),
       () => db.close(),
@@ -98,6 +98,40 @@ describe.each(clients)('a transaction of %s on the file of the queue', (_, open)
     await jobs.chain([mail.step(1), mail.step(2)], { in: db })
     await jobs.batch([mail.step(1)], { in: db })
     db.exec('ROLLBACK')
+    expect(rowsIn(path)).toBe(0)
+  })
+
+  it('passes each job through the middleware around dispatches, which may wait once it has called next()', async () => {
+    const { jobs, db, mail, begin } = await shop()
+    const seen: string[] = []
+    jobs.use({
+      dispatch: async ({ payload, options }, next) => {
+        const run = await next({ payload: Number(payload) * 10, options: { ...options, meta: { was: payload as number } } })
+        seen.push(await run.state())
+        return run
+      },
+    })
+    begin()
+    const runs = [...mail.in(db).dispatchMany([1, 2]), ...jobs.in(db).chain([mail.step(3), mail.step(4)]).runs]
+    db.exec('COMMIT')
+    await vi.waitUntil(() => seen.length === 4, { timeout: 20_000 })
+    expect(seen).toEqual(['ready', 'ready', 'ready', 'blocked'])
+    const store = await jobs.store()
+    const records = await Promise.all(runs.map(({ id }) => store.get(id)))
+    expect(records.map((record) => [record?.payload, record?.meta])).toEqual([1, 2, 3, 4].map((n) => [`${n}0`, { was: n }]))
+  })
+
+  it('refuses middleware that waits before it calls next(), and stores nothing', async () => {
+    const { path, jobs, db, mail, begin } = await shop()
+    jobs.use({
+      dispatch: async (_, next) => {
+        await Promise.resolve()
+        return next()
+      },
+    })
+    begin()
+    expect(() => mail.in(db).dispatch(1)).toThrow('did not call next() at once')
+    db.exec('COMMIT')
     expect(rowsIn(path)).toBe(0)
   })
 
@@ -221,7 +255,7 @@ describe.each(clients)('a transaction of %s on the file of the queue', (_, open)
     const { db, begin } = await shop()
     begin()
     expect(() => mail.in(db).dispatch(1)).toThrow(/The transaction is one of .*\.db, and the queue is in .*\.db/)
-    const memory = open(':memory:')
+    const memory = new Driver(':memory:')
     closing.push(() => memory.close())
     memory.exec('BEGIN')
     expect(() => mail.in(memory).dispatch(1)).toThrow(/The transaction is one of a database in memory/)
@@ -262,7 +296,7 @@ describe('a transaction of Drizzle on a SQLite file', () => {
     const path = folder.file(`${++files}.db`)
     const jobs = treadle(`sqlite:${path}`)
     await jobs.open()
-    const client = clients.find(([name]) => name === 'better-sqlite3')?.[1](path) as OpenFile
+    const client = new BetterSqlite(path)
     closing.push(
       () => jobs.close(),
       () => client.close(),

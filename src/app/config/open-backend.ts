@@ -46,14 +46,18 @@ export async function openBackend(url: string, settings: Settings, folder: strin
   return { backend, keys: settings.keys ?? (await keysOfFile(keyFileOf(file), backend, settings)) }
 }
 
-async function openEngine(url: string, { clock, logger, migrate }: Settings, folder: string): Promise<QueueBackend> {
+async function openEngine(
+  url: string,
+  { clock, logger, migrate, sqliteDriver }: Settings,
+  folder: string,
+): Promise<QueueBackend> {
   switch (schemeOf(url)) {
     case 'memory:':
       return openMemory({ clock })
     case 'sync:':
       return openSync({ clock })
     case 'sqlite:':
-      return (await sqlite()).openSqlite({ path: sqlitePath(url, folder), clock, logger, migrate })
+      return (await sqlite()).openSqlite({ path: sqlitePath(url, folder), clock, logger, migrate, driver: sqliteDriver })
     case 'postgres:':
     case 'postgresql:':
       return (await postgres()).openPostgres({ url, clock, logger, migrate })

@@ -1,6 +1,7 @@
 import type { Logger } from '../../core/logger.ts'
 import type { Clock } from '../../core/time/clock.ts'
 import type { KeepOptions } from '../../definition/words/description-words.ts'
+import type { SqliteDriverName } from '../../engines/sqlite/driver-names.ts'
 import type { SigningKey } from '../../envelope/keys/key-ring.ts'
 import type { QueueBackend } from '../../queue/contract/contract.ts'
 import type { AlertOptions } from '../alerts/alert-options.ts'
@@ -60,6 +61,12 @@ export interface TreadleOptions {
   readonly maxPayloadBytes?: number
   /** False rejects a database whose schema is out of date instead of migrating it. Default: true. */
   readonly migrate?: boolean
+  /**
+   * The driver of a SQLite file. Two copies of SQLite in one process destroy a file that both have open, so it must be the one by
+   * which the program opens that file. Default: `better-sqlite3` if the program has imported it before the queue is opened, else
+   * Node's own.
+   */
+  readonly sqliteDriver?: SqliteDriverName
   /** Alert rules, and where to send alerts. Workers and servers evaluate them. */
   readonly alerts?: AlertOptions
   /** Exports metrics, traces or both through `@opentelemetry/api`. Off by default. */
@@ -106,6 +113,7 @@ const optionNames: Readonly<Record<keyof TreadleOptions, true>> = {
   environment: true,
   maxPayloadBytes: true,
   migrate: true,
+  sqliteDriver: true,
   openTelemetry: true,
   alerts: true,
   backend: true,

@@ -8,6 +8,7 @@ import { type Duration, parseDuration } from '../../core/time/duration.ts'
 import type { DefinitionFields, Keep } from '../../definition/definition.ts'
 import { backendNameProblem } from '../../definition/names.ts'
 import type { KeepOptions } from '../../definition/words/description-words.ts'
+import { type SqliteDriverName, sqliteDriverNames } from '../../engines/sqlite/driver-names.ts'
 import { existingKeys } from '../../envelope/keys/key-file.ts'
 import { KeyRing } from '../../envelope/keys/key-ring.ts'
 import type { QueueBackend, QueueLimits } from '../../queue/contract/contract.ts'
@@ -38,6 +39,7 @@ export interface Settings {
   readonly environment: string | null
   readonly maxPayloadBytes: number
   readonly migrate: boolean
+  readonly sqliteDriver: SqliteDriverName | undefined
   readonly openTelemetry: Required<OpenTelemetryOptions>
   readonly alerts: AlertConfig | null
   readonly backend: QueueBackend | null
@@ -89,6 +91,7 @@ export function settingsOf(options: TreadleOptions): Settings {
     environment: options.environment ?? environmentVariable('NODE_ENV') ?? null,
     maxPayloadBytes,
     migrate: options.migrate ?? true,
+    sqliteDriver: options.sqliteDriver,
     alerts,
     openTelemetry: openTelemetryOf(options.openTelemetry ?? false),
     backend: options.backend ?? null,
@@ -103,6 +106,7 @@ function partProblems({
   signEveryEnd,
   encrypt,
   migrate,
+  sqliteDriver,
   clock,
   logger,
   environment,
@@ -121,6 +125,7 @@ function partProblems({
     ...(isWrongEnvironment ? [`environment must be a string such as 'production', got ${shown(environment)}`] : []),
     ...unsignedProblem(unsigned),
     ...switchProblem('migrate', migrate),
+    ...driverProblem(sqliteDriver),
     ...switchProblem('encrypt', encrypt),
     ...switchProblem('signEveryEnd', signEveryEnd),
     ...(unsigned === true && encrypt === true ? ['encrypt needs a signing key, and unsigned: true has none'] : []),
@@ -149,6 +154,11 @@ function openTelemetryProblems(given: unknown): readonly string[] {
 
 function switchProblem(name: string, value: unknown): readonly string[] {
   return value === undefined || typeof value === 'boolean' ? [] : [`${name} must be true or false, got ${shown(value)}`]
+}
+
+function driverProblem(driver: unknown): readonly string[] {
+  if (driver === undefined || sqliteDriverNames.some((name) => name === driver)) return []
+  return [`sqliteDriver must be one of ${sqliteDriverNames.join(', ')}, got ${shown(driver)}`]
 }
 
 function unsignedProblem(unsigned: unknown): readonly string[] {

@@ -5,10 +5,12 @@ import type { Logger } from '../../core/logger.ts'
 import { type Clock, nextTurn, readTime } from '../../core/time/clock.ts'
 import { ClaimableMemo } from '../../queue/claiming/claimable.ts'
 import type { QueueBackend, SendReceipt, SettleReceipt } from '../../queue/contract/contract.ts'
+import type { SqliteDriverName } from './driver-names.ts'
 import { ClaimReader } from './fast-path/claimed-rows.ts'
 import { flatten } from './fast-path/flat-envelopes.ts'
 import { flattenJobs } from './fast-path/flat-rules.ts'
 import { flattenSettlements } from './fast-path/flat-settlements.ts'
+import { chooseDriver } from './file/driver-choice.ts'
 import { traceOfLost } from './file/emptied.ts'
 import { Access } from './thread/access.ts'
 import type { Engine } from './thread/engine.ts'
@@ -27,6 +29,8 @@ export interface SqliteOptions {
   readonly migrate?: boolean
   /** False turns the fast paths off, so that the rules handle every call: for tests that compare the two. */
   readonly fastPaths?: boolean
+  /** Default: `better-sqlite3` if the program has loaded it, else `node:sqlite`, or what replaces it on older Nodes. */
+  readonly driver?: SqliteDriverName | undefined
 }
 
 /** Opens the file, creating it if it does not exist, and checks its schema. */
@@ -36,10 +40,18 @@ export async function openSqlite(options: SqliteOptions): Promise<QueueBackend> 
   const trace = traceOfLost(path)
   if (trace !== undefined)
     logger.warn(`${path} begins as a new, empty queue: ${trace}. If it was lost, restore it from a backup.`)
-  const access = await Access.open({ path, clock, logger, migrate, fastPaths })
+  const driver = await chooseDriver(options.driver)
+  const access = await Access.open({ path, driver, clock, logger, migrate, fastPaths })
   const wakeFile = new WakeFile(`${path}.wake`)
-  const joining = new Joining({ path, clock, fastPaths, wake: () => wakeFile.touch(), checkFile: () => access.checkFile() })
-  return { ...sqliteBackend(access, wakeFile, joining, clock), upkeep: await openSqliteUpkeep(path) }
+  const joining = new Joining({
+    path,
+    driver,
+    clock,
+    fastPaths,
+    wake: () => wakeFile.touch(),
+    checkFile: () => access.checkFile(),
+  })
+  return { ...sqliteBackend(access, wakeFile, joining, clock), upkeep: await openSqliteUpkeep(path, options.driver) }
 }
 
 /** Maximum number of envelopes to send in the program's own thread; more would block the event loop for too long. */

@@ -2,16 +2,18 @@ import { existsSync } from 'node:fs'
 import { noSchema } from '../../queue/contract/migration.ts'
 import type { OpenUpkeep } from '../../queue/contract/upkeep.ts'
 import { diagnoseSqlite, objectNames } from './diagnosing.ts'
+import type { SqliteDriverName } from './driver-names.ts'
 import { Connection } from './file/connection.ts'
-import { loadDriver, type SqliteDriver } from './file/driver.ts'
+import type { SqliteDriver } from './file/driver.ts'
+import { chooseDriver } from './file/driver-choice.ts'
 import { latestVersion, migrate, plan, schemaState } from './schema/migrating.ts'
 
 /** How long to wait for a lock: another process may be writing. */
 const patienceMs = 30_000
 
 /** Maintains a file. A missing file is created only by a migration. */
-export async function openSqliteUpkeep(path: string): Promise<OpenUpkeep> {
-  const Driver = await loadDriver()
+export async function openSqliteUpkeep(path: string, driver?: SqliteDriverName): Promise<OpenUpkeep> {
+  const { Driver } = await chooseDriver(driver)
   return {
     kind: 'sqlite',
     schema: {

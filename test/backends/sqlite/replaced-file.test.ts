@@ -11,10 +11,9 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { type Treadle, treadle } from 'treadle'
+import { type SqliteConnection, type Treadle, treadle } from 'treadle'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { connect, execute, query, rowsIn, scratchFolder } from '../../processes/database.ts'
-import { clientsOf } from '../../transactions/sqlite-clients.ts'
 
 let folder: ReturnType<typeof scratchFolder>
 let path: string
@@ -140,10 +139,9 @@ describe('a file that is lost under a program that has it open', () => {
   })
 
   test.each(losses)("%s: a caller's transaction cannot be joined", async (_, lose) => {
-    const [, open] = (await clientsOf())[1]!
     const mail = jobs.declare('mail')
     await mail.dispatch('before')
-    const connection = open(path)
+    const connection = connect(path) as SqliteConnection & ReturnType<typeof connect>
     connection.exec('BEGIN IMMEDIATE')
     await lose()
     await expect(Promise.resolve().then(() => mail.dispatch('joined', { in: connection }))).rejects.toMatchObject(replaced)

@@ -62,17 +62,18 @@ export type SqliteDriver = new (path: string) => SqliteDatabase
 
 /** Node's built-in SQLite if available, otherwise the package that offers the same to older versions. */
 export async function loadDriver(): Promise<SqliteDriver> {
-  try {
-    const builtIn = 'node:sqlite'
-    return await withoutExperimentalWarning(
-      async () => ((await import(/* webpackIgnore: true */ builtIn)) as { DatabaseSync: SqliteDriver }).DatabaseSync,
-    )
-  } catch {
-    return loadPackage()
-  }
+  return loadBuiltIn().catch(loadPackage)
 }
 
-async function loadPackage(): Promise<SqliteDriver> {
+/** Throws on a Node without it. */
+export async function loadBuiltIn(): Promise<SqliteDriver> {
+  const builtIn = 'node:sqlite'
+  return withoutExperimentalWarning(
+    async () => ((await import(/* webpackIgnore: true */ builtIn)) as { DatabaseSync: SqliteDriver }).DatabaseSync,
+  )
+}
+
+export async function loadPackage(): Promise<SqliteDriver> {
   const name = '@photostructure/sqlite'
   try {
     return ((await import(/* webpackIgnore: true */ name)) as { DatabaseSync: SqliteDriver }).DatabaseSync

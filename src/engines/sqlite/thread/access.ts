@@ -3,7 +3,7 @@ import type { Logger } from '../../../core/logger.ts'
 import { type Clock, nextTurn, pause, stopwatch, systemClock } from '../../../core/time/clock.ts'
 import type { StandIn, StandInRequest } from '../../../queue/contract/contract.ts'
 import { type ClockJump, ClockJumps, jumpText } from '../../../queue/time/clock-jumps.ts'
-import { loadDriver } from '../file/driver.ts'
+import type { ChosenDriver } from '../file/driver-choice.ts'
 import type { Engine, LocalEngine } from './engine.ts'
 import { openEngine } from './open-engine.ts'
 import { type StandInTerms, standInFor } from './stand-in.ts'
@@ -11,6 +11,7 @@ import { type EngineMethod, ThreadClient } from './thread-client.ts'
 
 export interface AccessOptions {
   readonly path: string
+  readonly driver: ChosenDriver
   readonly clock: Clock
   readonly logger: Logger
   readonly migrate: boolean
@@ -53,8 +54,7 @@ export class Access {
 
   /** Opens and migrates the file in this thread, so that any problem with it is reported immediately. */
   static async open(options: AccessOptions): Promise<Access> {
-    const Driver = await loadDriver()
-    const engine = openEngine(Driver, { ...options, busyMs: patienceMs })
+    const engine = openEngine(options.driver.Driver, { ...options, busyMs: patienceMs })
     engine.setPatience(0)
     return new Access(engine, options)
   }
@@ -214,10 +214,17 @@ export class Access {
   }
 
   async #startThread(): Promise<ThreadClient | undefined> {
-    const { path, migrate, fastPaths, logger } = this.#options
+    const { path, driver, migrate, fastPaths, logger } = this.#options
     // A newly opened connection has nothing to compare the file with, so check it first.
     this.checkFile()
-    const thread = newThread({ path, busyMs: patienceMs, migrate, fastPaths, identity: this.#inline.identity })
+    const thread = newThread({
+      path,
+      driver: driver.choice,
+      busyMs: patienceMs,
+      migrate,
+      fastPaths,
+      identity: this.#inline.identity,
+    })
     this.#started = thread
     for (const terms of this.#standIns.values()) thread?.tell({ standIn: terms })
     if (thread !== undefined && (await thread.started())) {

@@ -2,14 +2,19 @@ import { Worker } from 'node:worker_threads'
 import { type ErrorCode, TreadleError } from '../../../core/errors.ts'
 import { ownFile } from '../../../core/files/own-file.ts'
 import { onExit } from '../../../core/process/environment.ts'
+import type { DriverChoice } from '../file/driver-choice.ts'
 import type { Engine, EngineOptions } from './engine.ts'
 import type { StandInTerms } from './stand-in.ts'
 import { ThreadGate } from './thread-gate.ts'
 
 export type EngineMethod = keyof Engine
 
+export interface ThreadOptions extends EngineOptions {
+  readonly driver: DriverChoice
+}
+
 /** The data that the thread is started with. */
-export interface ThreadData extends EngineOptions {
+export interface ThreadData extends ThreadOptions {
   readonly gate: SharedArrayBuffer
 }
 
@@ -53,7 +58,7 @@ export class ThreadClient {
   #lastId = 0
   #broken: TreadleError | undefined
 
-  constructor(options: EngineOptions) {
+  constructor(options: ThreadOptions) {
     const workerData: ThreadData = { ...options, gate: this.#gate.buffer }
     this.#thread = new Worker(ownFile('engines/sqlite/thread/thread.js'), { workerData, name: 'treadle-sqlite' })
     this.#forgetExit = onExit(() => this.#gate.close(exitPatienceMs))

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { TreadleError } from '../../../core/errors.ts'
 import { stopwatch } from '../../../core/time/clock.ts'
-import { loadDriver } from '../file/driver.ts'
+import { driverOf } from '../file/driver-choice.ts'
 import type { Engine, LocalEngine } from './engine.ts'
 import { openEngine } from './open-engine.ts'
 import { BeatWatch } from './stand-in.ts'
@@ -47,7 +47,7 @@ if (parentPort !== null) {
 async function opened(data: ThreadData, gate: ThreadGate): Promise<GatedEngine> {
   if (!gate.enter()) throw exiting()
   try {
-    const engine = openEngine(await loadDriver(), data)
+    const engine = openEngine((await driverOf(data.driver)).Driver, data)
     engine.setPatience(waitMs)
     return new GatedEngine(engine, gate, data.busyMs)
   } finally {

@@ -1,8 +1,10 @@
 import { statSync } from 'node:fs'
 import { TreadleError } from '../../../core/errors.ts'
 import type { SqliteConnection } from '../../../definition/transactions/caller-transaction.ts'
+import { AdaptedDatabase, isBetter } from '../file/better-sqlite.ts'
 import { fileOf } from '../file/connection.ts'
-import type { SqliteDatabase, SqliteStatement, SqliteValue } from '../file/driver.ts'
+import type { SqliteDatabase, SqliteStatement } from '../file/driver.ts'
+import type { ChosenDriver } from '../file/driver-choice.ts'
 
 /** Drivers report under one of these names whether they are in a transaction; some versions of Node 22 do not. */
 type TellingConnection = SqliteConnection & { readonly inTransaction?: boolean; readonly isTransaction?: boolean }
@@ -53,34 +55,26 @@ function isSameFile(one: string, other: string): boolean {
 
 /** The caller's connection in the form the queue needs, whatever result format it was configured for. */
 export function asDatabase(connection: SqliteConnection): SqliteDatabase {
-  const isNamed = 'pragma' in connection
+  if (isBetter(connection)) return new AdaptedDatabase(connection)
   return {
     exec: (sql) => void connection.exec(sql),
     prepare(sql) {
-      const statement = connection.prepare(sql) as SqliteStatement & AnswerSettings
-      statement.safeIntegers?.(false)
+      const statement = connection.prepare(sql) as SqliteStatement
       statement.setReadBigInts?.(false)
       statement.setReturnArrays?.(false)
-      return isNamed && /\?\d/.test(sql) ? withNumbers(statement) : statement
+      return statement
     },
     close() {},
   }
 }
 
-/** The drivers' settings for the result format of a statement. */
-interface AnswerSettings {
-  safeIntegers?(on: boolean): unknown
-  setReadBigInts?(on: boolean): unknown
-  setReturnArrays?(on: boolean): unknown
-}
-
-/** `better-sqlite3` treats numbered parameters as named ones. */
-function withNumbers(statement: SqliteStatement): SqliteStatement {
-  const named = (values: readonly SqliteValue[]) =>
-    Object.fromEntries(values.map((value, index) => [index + 1, value])) as unknown as SqliteValue
-  return {
-    run: (...values) => statement.run(named(values)),
-    get: (...values) => statement.get(named(values)),
-    all: (...values) => statement.all(named(values)),
-  }
+/** Two copies of SQLite in one process do not see each other's locks, and destroy the file that both have open. */
+export function refuseOtherCopy(connection: SqliteConnection, driver: ChosenDriver): void {
+  if (driver.hasOpened(connection)) return
+  const { name } = driver.choice
+  const advice = isBetter(connection)
+    ? "Import better-sqlite3 before the queue is opened, or set the option sqliteDriver: 'better-sqlite3'"
+    : `Open the file with ${name}, or set the option sqliteDriver to the driver that you use`
+  const message = `The transaction is one of another copy of SQLite than the queue's, which is that of ${name}: in one process, they would destroy the file. ${advice}`
+  throw new TreadleError('TRANSACTION_INVALID', message)
 }

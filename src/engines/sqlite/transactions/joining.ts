@@ -4,14 +4,16 @@ import { type Clock, readTime } from '../../../core/time/clock.ts'
 import type { JoinableTransaction, SqliteConnection } from '../../../definition/transactions/caller-transaction.ts'
 import { recognized } from '../../../definition/transactions/recognition.ts'
 import type { JoinedQueue } from '../../../queue/contract/contract.ts'
+import type { ChosenDriver } from '../file/driver-choice.ts'
 import type { LocalEngine } from '../thread/engine.ts'
 import { joiningEngine } from '../thread/open-engine.ts'
 import { CommitWatch } from '../waking/commit-watch.ts'
-import { asDatabase, refuseOtherFile, refuseOutside } from './callers-file.ts'
+import { asDatabase, refuseOtherCopy, refuseOtherFile, refuseOutside } from './callers-file.ts'
 import { joinedFiles } from './joined-file.ts'
 
 export interface JoiningOptions {
   readonly path: string
+  readonly driver: ChosenDriver
   readonly clock: Clock
   readonly fastPaths: boolean
   /** Tells workers that there may be work. */
@@ -66,6 +68,7 @@ export class Joining {
     if (known !== undefined) return known
     const database = asDatabase(connection)
     refuseOtherFile(database, this.#options.path)
+    refuseOtherCopy(connection, this.#options.driver)
     const engine = joiningEngine(database, this.#options.path, this.#options.fastPaths)
     this.#engines.set(connection, engine)
     return engine
