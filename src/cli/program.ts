@@ -44,6 +44,7 @@ import { addWorkers } from './commands/workers/workers.ts'
 import { examples } from './examples.ts'
 import { exitCodesHelp } from './exit-codes.ts'
 import { helpLayout } from './narrow-help.ts'
+import { folded } from './output/text.ts'
 
 /** The whole command line. Errors are thrown, never printed here: the caller prints them in one format. */
 export function treadleProgram(): Command {
@@ -59,7 +60,12 @@ export function treadleProgram(): Command {
     .option('--no-color', 'disable colours (NO_COLOR works too)')
     .option('--verbose', 'print the stack trace of an error')
     .configureHelp(helpLayout)
-    .configureOutput({ outputError: () => {}, writeErr: (text) => program.opts().json !== true && process.stderr.write(text) })
+    .configureOutput({
+      outputError: () => {},
+      writeOut: (text) =>
+        process.stdout.write(folded(text, process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY)),
+      writeErr: (text) => program.opts().json !== true && process.stderr.write(text),
+    })
     .showSuggestionAfterError()
     .helpCommand(false)
   for (const [group, adds] of Object.entries(commands)) {

@@ -225,7 +225,8 @@ function handlerOf(job: string, url: string, inside: Inside, modules: IsolateMod
   const where = modulesText(modules)
   const isElsewhere = inside.programs.some((program) => program.find(job)?.fields.handler != null)
   const what = `No job "${job}" is defined${isElsewhere ? ` for ${url}` : ''} by what its isolate loads: ${where}.`
-  const advice = `Say which module defines it: .isolate(…, { from: import.meta.url }).`
+  const advice =
+    'Define it when a module is loaded, not in a function that only the program calls, and name that module: .isolate(…, { from: import.meta.url }).'
   throw new TreadleError('JOB_UNKNOWN', `${what} ${advice}`)
 }
 

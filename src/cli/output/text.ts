@@ -70,8 +70,13 @@ function foldedLine(line: string, width: number): string {
       current += word
       continue
     }
-    if (current !== '') lines.push(current)
-    current = current === '' ? word : margin + word.trimStart()
+    const below = margin + word.trimStart()
+    if (current !== '' && shownWidth(below) <= width) {
+      lines.push(current)
+      current = below
+      continue
+    }
+    current += word
     for (; shownWidth(current) > width; current = margin + current) {
       const fitting = beginning(current, width)
       lines.push(fitting)
