@@ -17,6 +17,7 @@ import { UnhandledJobs } from '../broker/unhandled-jobs.ts'
 import { Claiming } from './claiming.ts'
 import { statistic, statistics } from './commands.ts'
 import { Copies } from './copies.ts'
+import { EndedJobs } from './ended-jobs.ts'
 import { HeldJobs } from './held-jobs.ts'
 import { IdleWaiter } from './idle-waiter.ts'
 import { Link } from './link.ts'
@@ -66,16 +67,17 @@ export class BeanstalkdBackend implements QueueBackend {
     const maxJobSize = () => this.#maxJobSize
     const copies = new Copies(names, tubes, maxJobSize)
     const held = this.#held
+    const ended = new EndedJobs()
     this.#waiter = new IdleWaiter({
       open: () => Session.open(address, patience),
       held,
       isWatched: () => this.#watchers.size > 0,
       onFound: () => this.#watchers.notify(),
     })
-    this.#sending = new Sending({ link: this.#sender, names, tubes, ttr, maxJobSize, clock })
-    const claimingDeps = { link: this.#worker, tubes, held, copies, waiter: this.#waiter, unhandled: this.#unhandled }
+    this.#sending = new Sending({ link: this.#sender, ended, names, tubes, ttr, maxJobSize, clock })
+    const claimingDeps = { link: this.#worker, tubes, held, ended, copies, waiter: this.#waiter, unhandled: this.#unhandled }
     this.#claiming = new Claiming({ ...claimingDeps, clock, logger })
-    this.#settling = new Settling({ link: this.#worker, held, copies, clock })
+    this.#settling = new Settling({ link: this.#worker, held, ended, copies, clock })
     const tubeCounts = new TubeCounts(() => this.#sender.session(), names)
     this.backlog = { counts: () => this.#call(() => tubeCounts.counts()) }
   }

@@ -7,8 +7,9 @@ import { wantedTest } from '../../queue/claiming/wanted-jobs.ts'
 import type { Lease, LeaseBatch, LeaseRequest } from '../../queue/contract/contract.ts'
 import { type BrokerMessage, readMessage, withAttemptError } from '../broker/message.ts'
 import type { UnhandledJobs } from '../broker/unhandled-jobs.ts'
-import { bury, isPutRefused, release, reserve, type ServerJob, type ServerStats, statsJob } from './commands.ts'
+import { bury, deleteJob, isPutRefused, release, reserve, type ServerJob, type ServerStats, statsJob } from './commands.ts'
 import { type Copies, priOf, secondsOf } from './copies.ts'
+import type { EndedJobs } from './ended-jobs.ts'
 import type { HeldJob, HeldJobs } from './held-jobs.ts'
 import type { IdleWaiter } from './idle-waiter.ts'
 import type { Link } from './link.ts'
@@ -19,6 +20,7 @@ export interface ClaimingDeps {
   readonly link: Link
   readonly tubes: TubeDirectory
   readonly held: HeldJobs
+  readonly ended: EndedJobs
   readonly copies: Copies
   readonly waiter: IdleWaiter
   readonly unhandled: UnhandledJobs
@@ -33,6 +35,8 @@ export interface Candidate extends ServerJob {
 
 /** Maximum number of unsupported jobs that a claim puts back before it yields to other workers. */
 const mostUnhandled = 50
+/** How long a copy waits while another copy of the same job runs. */
+const copyPauseSeconds = 1
 /** How long to wait before the next claim if one found only unsupported jobs. */
 const unhandledPauseMs = 100
 
@@ -137,6 +141,8 @@ class Claim {
     const message = isReplayed ? revived(written) : written
     // A worker died before it could bury this copy. The copy is complete and only has to be buried.
     if (message.dead !== null) return this.#buryAsItIs(candidate, stats.pri)
+    if (this.#deps.ended.has(message.envelope.id)) return this.#dropCopy(candidate, message)
+    if (this.#deps.held.hasCopyOf(message.envelope.id, candidate.serverId)) return this.#deferCopy(candidate, message)
     const rescues = message.rescues + rescuesOf(stats)
     const held = { begun: message.begunBy !== null, amongOthers: !message.alone }
     const rescue = rescueOf(held, rescues, this.#request.maxRescues)
@@ -169,6 +175,19 @@ class Claim {
   ): Promise<null> {
     const error = { attempt: message.attempts + 1, at: this.#askedAt, message: why }
     await this.#deps.copies.bury(candidate, { message: { ...withAttemptError(message, error), dead }, ttr })
+    return null
+  }
+
+  /** What a crash has left of a job that has ended since. */
+  async #dropCopy({ session, serverId }: Candidate, { envelope }: BrokerMessage): Promise<null> {
+    this.#deps.logger.warn(`job ${envelope.id} was in Beanstalkd twice and has ended: its other copy is deleted`)
+    await deleteJob(session, serverId)
+    return null
+  }
+
+  /** Until the copy that runs has ended, or has to be tried again. */
+  async #deferCopy({ session, serverId }: Candidate, message: BrokerMessage): Promise<null> {
+    await release(session, serverId, priOf(message), copyPauseSeconds)
     return null
   }
 

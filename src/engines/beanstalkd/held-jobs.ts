@@ -27,6 +27,8 @@ export type NewlyHeld = Pick<HeldJob, 'session' | 'owner' | 'serverId' | 'messag
 /** The jobs that this program holds, by token. */
 export class HeldJobs {
   readonly #byToken = new Map<string, HeldJob>()
+  /** By the ids of their envelopes. */
+  readonly #byJob = new Map<string, HeldJob>()
   readonly #bySession = new Map<Session, Map<string, string>>()
 
   /** If the same connection reserves a job again, it was lost in between, and the older token is invalid. */
@@ -34,14 +36,22 @@ export class HeldJobs {
     const held = { token: randomToken(), isSettling: false, isUnconfirmed: false, copyId: null, ...job }
     const tokens = this.#tokensOf(held.session)
     const older = tokens.get(held.serverId)
-    if (older !== undefined) this.#byToken.delete(older)
+    const lost = older === undefined ? undefined : this.#byToken.get(older)
+    if (lost !== undefined) this.remove(lost)
     tokens.set(held.serverId, held.token)
     this.#byToken.set(held.token, held)
+    this.#byJob.set(held.message.envelope.id, held)
     return held
   }
 
   get(token: string): HeldJob | undefined {
     return this.#byToken.get(token)
+  }
+
+  /** Whether this program is running another copy of this job. */
+  hasCopyOf(id: string, serverId: string): boolean {
+    const held = this.#byJob.get(id)
+    return held !== undefined && held.serverId !== serverId && held.session.isOpen && !held.isSettling
   }
 
   countOf(session: Session): number {
@@ -60,6 +70,8 @@ export class HeldJobs {
 
   remove(held: HeldJob): void {
     this.#byToken.delete(held.token)
+    const { id } = held.message.envelope
+    if (this.#byJob.get(id) === held) this.#byJob.delete(id)
     const tokens = this.#bySession.get(held.session)
     if (tokens?.get(held.serverId) === held.token) tokens.delete(held.serverId)
   }

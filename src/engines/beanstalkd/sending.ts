@@ -7,12 +7,14 @@ import { distinctJobs } from '../broker/distinct-jobs.ts'
 import { messageText, newMessage } from '../broker/message.ts'
 import { put, tooBig } from './commands.ts'
 import { priOf, secondsOf } from './copies.ts'
+import type { EndedJobs } from './ended-jobs.ts'
 import type { Link } from './link.ts'
 import type { TubeDirectory } from './tube-directory.ts'
 import type { TubeNames } from './tube-names.ts'
 
 export interface SendingDeps {
   readonly link: Link
+  readonly ended: EndedJobs
   readonly names: TubeNames
   readonly tubes: TubeDirectory
   /** In seconds. */
@@ -39,6 +41,7 @@ export class Sending {
   async send(envelopes: readonly Envelope[], onDue: (tube: string) => void): Promise<readonly SendReceipt[]> {
     const { jobs, receipts } = distinctJobs(envelopes)
     const parcels = jobs.map((envelope) => this.#parcel(envelope))
+    for (const { id } of jobs) this.#deps.ended.forget(id)
     if (parcels.length > 0) await this.#put(parcels)
     for (const tube of new Set(parcels.filter(({ delay }) => delay === 0).map((each) => each.tube))) onDue(tube)
     return receipts

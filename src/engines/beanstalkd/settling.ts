@@ -5,6 +5,7 @@ import { type BrokerMessage, readMessage, withAttemptError } from '../broker/mes
 import { SettlementBatches } from '../broker/settlement-batches.ts'
 import { deleteJob, isPutRefused, peek, release, touch } from './commands.ts'
 import { type Copies, priOf, secondsOf } from './copies.ts'
+import type { EndedJobs } from './ended-jobs.ts'
 import type { HeldJob, HeldJobs } from './held-jobs.ts'
 import type { Link } from './link.ts'
 import type { Session } from './session.ts'
@@ -12,6 +13,7 @@ import type { Session } from './session.ts'
 export interface SettlingDeps {
   readonly link: Link
   readonly held: HeldJobs
+  readonly ended: EndedJobs
   readonly copies: Copies
   readonly clock: Clock
 }
@@ -79,6 +81,7 @@ export class Settling {
     try {
       const isApplied = await (job.session.isOpen ? this.#end(job, settlement) : this.#endLate(job, settlement))
       held.remove(job)
+      if (isApplied && isFinalEnd(settlement)) this.#deps.ended.add(job.message.envelope.id)
       return isApplied ? 'applied' : 'lost'
     } catch (thrown) {
       job.isUnconfirmed = true
@@ -127,7 +130,7 @@ export class Settling {
   async #endLate(held: HeldJob, { kind }: Settlement): Promise<boolean> {
     const session = await this.#deps.link.session()
     const { serverId, copyId, isUnconfirmed } = held
-    const isEnd = kind === 'done' || kind === 'cancelled' || kind === 'skipped'
+    const isEnd = isFinalEnd({ kind })
     if (!isEnd && copyId === null) return false
     const isThere = await isSameJob(session, serverId, held)
     // An earlier attempt asked to delete it, and it is gone.
@@ -136,6 +139,11 @@ export class Settling {
     if (copyId !== null && (await isSameJob(session, copyId, held))) await deleteJob(session, copyId)
     return false
   }
+}
+
+/** Whether the job leaves the server. */
+function isFinalEnd({ kind }: Pick<Settlement, 'kind'>): boolean {
+  return kind === 'done' || kind === 'cancelled' || kind === 'skipped'
 }
 
 /** A server that has lost its jobs reuses ids, so check that the id still belongs to the same job. */

@@ -29,6 +29,7 @@ import { FastPaths } from './fast-paths.ts'
 import type { RedisConfig } from './options.ts'
 import type { QueueMark } from './queue-mark.ts'
 import { readServerTime } from './server-time.ts'
+import { SpoiltKeys } from './spoilt-keys/spoilt-keys.ts'
 import { RedisStore } from './store/store.ts'
 import { RedisTransfer } from './transfer/transfer.ts'
 import { UnconfirmedCalls } from './unconfirmed-calls.ts'
@@ -78,14 +79,16 @@ export class RedisBackend implements QueueBackend {
     this.#parts = parts
     this.upkeep = parts.upkeep
     const ask = async () => {
-      const { now, mark } = await readServerTime(server)
-      await parts.mark.heard(mark)
+      const { now, mark, spoilt } = await readServerTime(server)
+      await parts.mark.heard(mark, spoilt.includes('meta'))
+      spoiltKeys.heard(spoilt)
       return now
     }
     this.#serverClock = clock.runsByItself ? new ServerClock({ clock, logger, ask }) : null
     this.#time = this.#serverClock ?? handTime(clock)
     this.#waker = new RedisWaker(client, channel)
     this.#units = new Units(server, this.#time, () => this.#waker.wake())
+    const spoiltKeys = new SpoiltKeys({ server, units: this.#units, logger, place: parts.place })
     this.#fast = config.fastPaths ? new FastPaths(server, this.#time, () => this.#waker.wake()) : null
     this.#unconfirmed = new UnconfirmedCalls(server, (settlements) => this.#settle(settlements))
     this.#claiming = new Claiming({ server, units: this.#units, time: this.#time })

@@ -3,6 +3,7 @@ import { type Finding, judgeClock, problem, runChecks, warning, well } from '../
 import type { RedisServer } from './connections/server.ts'
 import { isTooOld, lossOf, type ServerSettings, settingsOf } from './server-settings.ts'
 import { readServerTime } from './server-time.ts'
+import { judgeKeys } from './spoilt-keys/finding.ts'
 
 /** The share of memory in use that is worth a warning. */
 const nearlyFull = 0.8
@@ -14,6 +15,7 @@ export async function diagnoseRedis(server: RedisServer, clock: Clock): Promise<
     eviction: judgeEviction,
     durability: judgeDurability,
     memory: judgeMemory,
+    keys: () => judgeKeys(server),
     jobs: () => judgeJobs(server),
     clock: async () => judgeClock((await readServerTime(server)).now - clock.now()),
   })

@@ -33,9 +33,9 @@ export class QueueMark {
     )
   }
 
-  /** `stored` is what the server has now. */
-  async heard(stored: string | null): Promise<void> {
-    if (this.#known !== null && this.#known !== stored) this.#onLost()
+  /** `stored` is what the server has now. It is also missing if its key was replaced by something else, which is logged elsewhere. */
+  async heard(stored: string | null, isReplaced: boolean): Promise<void> {
+    if (this.#known !== null && this.#known !== stored && !isReplaced) this.#onLost()
     this.#known = stored ?? (await written(this.#server))
   }
 }

@@ -2,6 +2,7 @@ import { isUnreachable } from '../../core/errors.ts'
 import type { Settlement, SettleReceipt } from '../../queue/contract/contract.ts'
 import { type FinalState, isFinal } from '../../queue/contract/job-state.ts'
 import type { RedisServer } from './connections/server.ts'
+import { ownedJobs } from './store/owned-jobs.ts'
 import { claimOf, type Head, idOf, readHead, tokenOf } from './units/head.ts'
 import { field } from './units/needs.ts'
 
@@ -35,9 +36,7 @@ export class UnconfirmedCalls {
   async giveBackClaims(): Promise<void> {
     if (this.#claims.size === 0) return
     const lost = new Map(this.#claims)
-    const owners = [...new Set(lost.values())]
-    const owned = await this.#server.all(owners.map((owner) => ['ZRANGE', `own:${owner}`, 0, -1] as const))
-    const heads = await this.#headsOf((owned as string[][]).flat())
+    const heads = await this.#headsOf(await ownedJobs(this.#server, [...lost.values()]))
     const held = [...heads].filter(([, { state, claim }]) => state === 'running' && lost.has(claim))
     await this.#settle(held.map(([id, { claim }]) => ({ token: tokenOf(claim, id), kind: 'snooze', delayMs: 0 })))
     for (const claim of lost.keys()) this.#claims.delete(claim)

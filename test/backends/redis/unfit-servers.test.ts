@@ -4,7 +4,6 @@ import { openRedis } from '../../../src/engines/redis/index.ts'
 import { Bench } from '../../../src/testing/conformance/bench.ts'
 import { ManualClock } from '../../../src/testing/manual-clock.ts'
 import { canStart } from '../../services.ts'
-import { freshPrefix, openFresh, rawClient, redisUrl } from '../redis-ground.ts'
 import { freePorts, OwnServers, patientClient } from './own-servers.ts'
 
 describe.skipIf(!canStart('redis'))('a Redis server without a command that the queue needs', () => {
@@ -24,13 +23,16 @@ describe.skipIf(!canStart('redis'))('a Redis server without a command that the q
   )
 })
 
-describe.skipIf(redisUrl() === null)('a key of a queue that something else has written', () => {
+describe.skipIf(!canStart('redis'))('a key of a queue that something else has written, on a server that renames no keys', () => {
   test('is told as what it is', async () => {
+    await using servers = new OwnServers()
+    const [port] = (await freePorts(1)) as [number]
+    servers.start(port, '--rename-command', 'RENAME', '')
+    await using client = patientClient(port)
+    await client.ping()
     const clock = new ManualClock()
-    const prefix = freshPrefix()
-    await using backend = await openFresh({ clock, prefix })
-    await using client = await rawClient()
-    await client.set(`{${prefix}}:h`, 'of another program')
+    await using backend = await openRedis({ url: `redis://127.0.0.1:${port}`, clock, logger: silentLogger })
+    await client.set('{treadle}:h', 'of another program')
     await expect(new Bench(backend, clock).sendOne()).rejects.toMatchObject({
       code: 'DATABASE_FAILED',
       message: expect.stringMatching(/WRONGTYPE.*Something else writes to the keys of this queue: give each a prefix of its own/),

@@ -1,6 +1,7 @@
 import type { Lease, LeaseBatch, LeaseRequest, ReapReport } from '../../../queue/contract/contract.ts'
 import type { QueueTime } from '../../servers/queue-time.ts'
 import type { RedisServer } from '../connections/server.ts'
+import { ownedJobs } from '../store/owned-jobs.ts'
 import { laneOf, readHead, tokenOf } from '../units/head.ts'
 import type { LoadedJob, LoadedQueue } from '../units/loaded-queue.ts'
 import type { Op } from '../units/places.ts'
@@ -48,19 +49,10 @@ export class Claiming {
 
   async reap(maxRescues: number, deadOwners: readonly string[]): Promise<ReapReport> {
     const { server, time } = this.#parts
-    const owned = await server.all(deadOwners.map((owner) => ['ZRANGE', `own:${owner}`, 0, -1] as const))
-    const ids = (owned as string[][]).flat()
+    const ids = await ownedJobs(server, deadOwners)
     const total = { returned: 0, poisoned: 0 }
     for (let first = true; ; first = false) {
-      const expired = (await server.command(
-        'ZRANGEBYSCORE',
-        `${server.prefix}run`,
-        '-inf',
-        time.now(),
-        'LIMIT',
-        0,
-        mostAtOnce,
-      )) as string[]
+      const [expired] = (await server.all([['ZRANGEBYSCORE', 'run', '-inf', time.now(), 'LIMIT', 0, mostAtOnce]])) as [string[]]
       const both = first ? [...new Set([...ids, ...expired])] : expired
       if (both.length === 0) return total
       const { returned, poisoned } = await this.#reapThese(both, maxRescues, deadOwners)

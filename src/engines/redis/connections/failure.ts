@@ -44,6 +44,11 @@ export function isReadOnly(thrown: unknown): boolean {
   return codeOf(thrown) === 'READONLY'
 }
 
+/** Whether a key holds another type than a command expects. */
+export function isWrongType(thrown: unknown): boolean {
+  return thrown instanceof Error && codeOf(thrown) === 'WRONGTYPE'
+}
+
 /** The code of an error reply. Redis 6.2 puts that of a command inside a script behind the place in the script. */
 function codeOf(thrown: unknown): string {
   const message = messageOf(thrown)

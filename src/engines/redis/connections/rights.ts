@@ -15,7 +15,7 @@ local asked = {
   { 'ZADD', key, 0, 'm' }, { 'ZINCRBY', key, 1, 'm' }, { 'ZSCORE', key, 'm' }, { 'ZMSCORE', key, 'm' }, { 'ZCARD', key },
   { 'ZCOUNT', key, 0, 1 }, { 'ZLEXCOUNT', key, '-', '+' }, { 'ZRANGE', key, 0, 0 }, { 'ZREVRANGE', key, 0, 0 },
   { 'ZRANGEBYSCORE', key, 0, 1 }, { 'ZRANGEBYLEX', key, '-', '+' }, { 'ZREMRANGEBYRANK', key, 0, 0 }, { 'ZREM', key, 'm' },
-  { 'SADD', key, 'm' }, { 'SMEMBERS', key }, { 'SREM', key, 'm' },
+  { 'SADD', key, 'm' }, { 'SISMEMBER', key, 'm' }, { 'SMEMBERS', key }, { 'SREM', key, 'm' },
   { 'RPUSH', key, 'm' }, { 'LLEN', key }, { 'LRANGE', key, 0, 0 }, { 'LPOP', key },
   { 'XADD', key, '*', 'f', '' }, { 'XRANGE', key, '-', '+' }, { 'DEL', key },
 }

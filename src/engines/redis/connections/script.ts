@@ -7,8 +7,36 @@ export interface Script {
 }
 
 export function script(text: string): Script {
-  return { text, digest: createHash('sha1').update(text).digest('hex') }
+  const whole = `${guard}${text}`
+  return { text: whole, digest: createHash('sha1').update(whole).digest('hex') }
 }
+
+/**
+ * A script that fails leaves half of its work behind, so none may fail because something else has replaced a key of the queue by
+ * one of another type. Such a key is renamed, noted for the programs that use the queue (see `SpoiltKeys`), and the command runs
+ * as if the key did not exist. Any other error is raised as usual.
+ */
+const guard = `local redis = (function(server)
+  local function setAside(key)
+    local name = string.sub(key, #KEYS[1] + 1)
+    local kind = server.pcall('TYPE', key).ok
+    local aside = server.pcall('RENAME', key, KEYS[1] .. 'spoilt:' .. name)
+    if not kind or aside.err then return end
+    local time = server.call('TIME')
+    local text = string.format('found|%s|%.0f', kind, time[1] * 1000)
+    if type(server.pcall('HSET', KEYS[1] .. 'spoilt', name, text)) == 'number' then return end
+    server.call('DEL', KEYS[1] .. 'spoilt')
+    server.call('HSET', KEYS[1] .. 'spoilt', name, text)
+  end
+  local function call(...)
+    local answer = server.pcall(...)
+    if type(answer) ~= 'table' or not answer.err then return answer end
+    if string.find(answer.err, 'WRONGTYPE', 1, true) then setAside(select(2, ...)) end
+    return server.call(...)
+  end
+  return { call = call, pcall = server.pcall, sha1hex = server.sha1hex }
+end)(redis)
+`
 
 /** A key that never exists. */
 export const noKey = 'none'

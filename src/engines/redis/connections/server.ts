@@ -4,7 +4,7 @@ import { closedError } from '../../../queue/backend/calls.ts'
 import type { Need } from '../units/needs.ts'
 import type { RedisClient } from './client.ts'
 import { whenReady } from './connection.ts'
-import { failureOf, isReadOnly } from './failure.ts'
+import { failureOf, isReadOnly, isWrongType } from './failure.ts'
 import { noKey, type Script, scriptEvenWhenFull } from './script.ts'
 
 export interface RedisServerOptions {
@@ -82,13 +82,17 @@ export class RedisServer {
     if (commands.length === 0) return []
     const { client, prefix } = this.#options
     const full = commands.map(([name, key, ...args]) => [name.toLowerCase(), prefix + key, ...args])
-    return this.#timed(async () => {
-      const answers = await client.pipeline(full).exec()
-      return (answers ?? []).map(([error, answer]) => {
-        if (error !== null) throw error
-        return answer
+    const answers = await this.#timed(async () => {
+      return ((await client.pipeline(full).exec()) ?? []).map(([error, answer]) => {
+        if (error !== null && !isWrongType(error)) throw error
+        return error ?? answer
       })
     })
+    const refused = commands.filter((_, index) => isWrongType(answers[index]))
+    if (refused.length === 0) return answers
+    // Scripts set such keys aside.
+    const anew = (await this.change(refused)).values()
+    return answers.map((answer) => (isWrongType(answer) ? anew.next().value : answer))
   }
 
   /** Runs several commands that change little, which have to go through even while the memory of the server is full. */

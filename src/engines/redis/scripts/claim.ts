@@ -128,7 +128,7 @@ end
 local ids, bodies, rests, facts = {}, {}, {}, {}
 local hasWorkflows, hasKeys = call('EXISTS', P .. 'p') == 1, call('EXISTS', P .. 'u') == 1
 local clock = string.format('%.0f', now)
-local started, written, leased, entered = {}, {}, {}, {}
+local started, written, leased = {}, {}, {}
 
 -- In the lane stands what is no ready job.
 local function setAside(id, of, head, state)
@@ -141,7 +141,6 @@ end
 
 local function wholeText(text) return string.match(text, '^%-?%d+$') or 'x' end
 
-local owned = {}
 local function start(id, of, head, body)
   local state, runAt, attempts, rescues, startedAt, finishedAt, _, marks, _, _, rest = string.match(head or '', pattern)
   local parts = rest and partsOf(rest)
@@ -154,9 +153,7 @@ local function start(id, of, head, body)
   started[n + 1] = id
   written[2 * n + 1], written[2 * n + 2] = id, headOf(3, runAt, attempt, rescues, clock, finishedAt, leaseUntil,
     flags + 2 * begun, claim, ownerText, rest)
-  entered[2 * n + 1], entered[2 * n + 2] = '0', id
   leased[2 * n + 1], leased[2 * n + 2] = leaseUntil, id
-  owned[2 * n + 1], owned[2 * n + 2] = clock, id
   if hasKeys and startedAt == '' and parts[10] == 'started' and type(parts[8]) == 'string' then
     call('HDEL', P .. 'u', parts[8])
   end
@@ -169,9 +166,7 @@ local texts, contents = valuesOf(P .. 'h', ids), valuesOf(P .. 'b', ids)
 for place, each in ipairs(chosen) do start(each[1], each[2], texts[place], contents[place]) end
 put('HSET', P .. 'h', written)
 put('ZREM', P .. 'all:ready', started)
-put('ZADD', P .. 'all:running', entered)
 put('ZADD', P .. 'run', leased)
-put('ZADD', P .. 'own:' .. owner, owned)
 writeCounts()
 openLanes()
 wake()

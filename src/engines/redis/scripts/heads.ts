@@ -96,6 +96,8 @@ end
 local function follow(id, from, state)
   if not states[tonumber(state)] then return end
   call('ZREM', P .. 'all:' .. from, id)
-  call('ZADD', P .. 'all:' .. states[tonumber(state)], 0, id)
+  -- One that runs is listed by the end of its lease, which is read from its head when it is over.
+  if state == '3' then call('ZADD', P .. 'run', 0, id)
+  else call('ZADD', P .. 'all:' .. states[tonumber(state)], 0, id) end
 end
 `

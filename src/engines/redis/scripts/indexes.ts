@@ -51,10 +51,10 @@ local function nextTurn(lane)
   return turn
 end
 
--- The next revision of the schedules. Where somebody has spoilt the last one, it goes on behind all that schedules have.
+-- The next revision of the schedules. Where the last one is lost, it goes on behind all that schedules have.
 local function nextRevision()
   local revision = redis.pcall('HINCRBY', P .. 'meta', 'revision', 1)
-  if type(revision) == 'number' then return revision end
+  if type(revision) == 'number' and revision > 1 then return revision end
   revision = (tonumber(call('ZREVRANGE', P .. 'schx', 0, 0, 'WITHSCORES')[2]) or 0) + 1
   call('HSET', P .. 'meta', 'revision', string.format('%.0f', revision))
   return revision
@@ -76,7 +76,8 @@ local function enterReady(lane, group, id, runAt)
   noteFirst(lane, group)
   -- Where somebody has written a turn for a group that is not in line, it gets a place in it now.
   local isPlaced = call('ZSCORE', P .. 'g:' .. lane, group) or call('ZSCORE', P .. 'gh', job .. '\\n' .. group)
-  if isPlaced and call('HEXISTS', P .. 'gt:' .. lane, '=' .. group) == 1 then return end
+  local isKnown = call('SISMEMBER', P .. 'gl:' .. job .. '\\n' .. group, lane) == 1
+  if isPlaced and isKnown and call('HEXISTS', P .. 'gt:' .. lane, '=' .. group) == 1 then return end
   local turn = nextTurn(lane)
   call('HSET', P .. 'gt:' .. lane, '=' .. group, turn)
   call('SADD', P .. 'w:' .. queueAndJobOf(lane), lane)

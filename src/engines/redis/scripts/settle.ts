@@ -39,7 +39,7 @@ local function ownerOf(by)
   return owners[by]
 end
 
-local counted, ended, written, kept, times, results, unkept, ofOwners = {}, {}, {}, {}, {}, {}, {}, {}
+local counted, ended, written, kept, times, results, unkept = {}, {}, {}, {}, {}, {}, {}
 
 -- The lists by name and group that jobs leave with the queue.
 local left = {}
@@ -57,19 +57,14 @@ local function settle(place)
   if workflows[place] or once[place] or extrasBefore[place] then return 'r' end
   if hasWorkflows and call('EXISTS', P .. 'et:' .. id) == 1 then return 'r' end
   local parts = partsOf(rest)
-  local owner = ownerOf(by)
-  if not parts or not owner or type(parts[11]) == 'string' then return 'r' end
-  local job, queue, group, number = parts[1], parts[2], parts[5], parts[6]
   marks = wholeOf(marks) or 0
+  local isStopped = marks % 2 == 1
+  local owner = isStopped and ownerOf(by)
+  if not parts or (isStopped and not owner) or type(parts[11]) == 'string' then return 'r' end
+  local job, queue, group, number = parts[1], parts[2], parts[5], parts[6]
   isSettled[id] = true
   ended[#ended + 1] = id
-  local own = ofOwners[owner]
-  if not own then
-    own = {}
-    ofOwners[owner] = own
-  end
-  own[#own + 1] = id
-  if marks % 2 == 1 then call('ZREM', P .. 'stop:' .. owner, id) end
+  if isStopped then call('ZREM', P .. 'stop:' .. owner, id) end
   if parts[10] == 'ended' and type(parts[8]) == 'string' then call('HDEL', P .. 'u', parts[8]) end
   parts.ended = (parts.ended or 0) + 1
   counted[parts] = true
@@ -96,9 +91,7 @@ end
 
 local answers = {}
 for place = 1, #ids do answers[place] = settle(place) end
-put('ZREM', P .. 'all:running', ended)
 put('ZREM', P .. 'run', ended)
-for owner, own in pairs(ofOwners) do put('ZREM', P .. 'own:' .. owner, own) end
 put('HSET', P .. 'h', written)
 put('HSET', P .. 'x', results)
 put('ZADD', P .. 'all:succeeded', kept)

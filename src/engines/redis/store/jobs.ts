@@ -83,11 +83,6 @@ export class Looking {
     })
   }
 
-  async ownedBy(owners: readonly string[]): Promise<readonly string[]> {
-    const owned = await this.#server.all([...new Set(owners)].map((owner) => ['ZRANGE', `own:${owner}`, 0, -1] as const))
-    return (owned as string[][]).flat()
-  }
-
   async holds(id: string, rules: ClaimRules): Promise<readonly Hold[]> {
     const [head] = await this.#server.read([field('h', id)])
     if (typeof head !== 'string') return []
@@ -155,9 +150,9 @@ export class Looking {
       ...(root === undefined ? [] : [`root:${root}`]),
       ...(job === undefined ? [] : [`of:${job}`]),
       ...(group === undefined ? [] : [`og:${group}`]),
-      ...(state === undefined ? [] : [`all:${state}`]),
+      ...(state === undefined ? [] : [listOf(state)]),
     ]
-    if (sets.length === 0) return jobStates.map((each) => `all:${each}`)
+    if (sets.length === 0) return jobStates.map(listOf)
     if (sets.length === 1) return sets
     const sizes = (await this.#server.all(sets.map((key) => ['ZCARD', key] as const))) as number[]
     return [sets[sizes.indexOf(Math.min(...sizes))] as string]
@@ -166,13 +161,26 @@ export class Looking {
   /** The newest jobs of these sets that come before this one. */
   async #newest(sets: readonly string[], before: string | undefined, size: number): Promise<readonly string[]> {
     const from = before === undefined ? '+' : `(${before}`
-    const parts = await this.#server.all(sets.map((key) => ['ZRANGE', key, from, '-', 'BYLEX', 'REV', 'LIMIT', 0, size] as const))
-    return [...new Set((parts as string[][]).flat())].sort(newestFirst).slice(0, size)
+    const parts = (await this.#server.all(
+      sets.map((key) =>
+        key === running ? ['ZRANGE', key, 0, -1] : ['ZRANGE', key, from, '-', 'BYLEX', 'REV', 'LIMIT', 0, size],
+      ),
+    )) as string[][]
+    const ids = parts.flat().filter((id) => before === undefined || id < before)
+    return [...new Set(ids)].sort(newestFirst).slice(0, size)
   }
 }
 
 function claimed({ envelope: { id, priority }, startedAt, runAt }: StoredJob) {
   return { id, priority, claimedAt: startedAt ?? 0, runAt }
+}
+
+/** The jobs that run, by the ends of their leases: they are few, so no list of their own is kept by id. */
+const running = 'run'
+
+/** The jobs in a state, by id, or by time where few are in it. */
+function listOf(state: JobState): string {
+  return state === 'running' ? running : `all:${state}`
 }
 
 type HeadOf = ReturnType<typeof readHead>

@@ -31,7 +31,9 @@ import { Counting } from './counting.ts'
 import { RedisEvents } from './events.ts'
 import { Looking } from './jobs.ts'
 import { RedisLogs } from './logs.ts'
+import { Mending } from './mending.ts'
 import { RedisNumbers } from './numbers.ts'
+import { ownedJobs } from './owned-jobs.ts'
 import { RedisRollups } from './rollups.ts'
 import { RedisSchedules } from './schedules.ts'
 import type { RedisStoreParts } from './store-parts.ts'
@@ -50,11 +52,13 @@ export class RedisStore implements JobStore {
   readonly #parts: RedisStoreParts
   readonly #looking: Looking
   readonly #counting: Counting
+  readonly #mending: Mending
 
   constructor(parts: RedisStoreParts) {
     this.#parts = parts
     this.#looking = new Looking(parts.server, parts.units)
     this.#counting = new Counting(parts.server)
+    this.#mending = new Mending(parts.server, parts.units)
     this.schedules = new RedisSchedules(parts)
     this.workers = new RedisWorkers(parts)
     this.numbers = new RedisNumbers(parts)
@@ -133,7 +137,8 @@ export class RedisStore implements JobStore {
     await this.#parts.ready()
     if ('ids' in filter) return this.#looking.leases(filter.ids, () => true)
     const { owners } = filter
-    return this.#looking.leases(await this.#looking.ownedBy(owners), ({ owner }) => owners.includes(owner as string))
+    const ids = await ownedJobs(this.#parts.server, owners)
+    return this.#looking.leases(ids, ({ owner }) => owners.includes(owner as string))
   }
 
   links(id: string): Promise<readonly JobLink[]> {
@@ -162,17 +167,15 @@ export class RedisStore implements JobStore {
     return this.#looking.holds(id, rules)
   }
 
-  /**
-   * There are no waits to resolve, because a job's end and the changes to its dependents are one commit; and logs are deleted with
-   * their job.
-   */
+  /** No logs are left behind: they are deleted with their job. */
   async sweep(request: SweepRequest): Promise<SweepReport> {
     await this.#parts.ready()
-    const swept = await this.#sweep(request)
+    if (request.part === 'waits') return this.#mending.mend(request.limit)
+    const swept = await this.#swept(request)
     return { looked: swept, changed: swept }
   }
 
-  async #sweep(request: SweepRequest): Promise<number> {
+  async #swept(request: SweepRequest): Promise<number> {
     switch (request.part) {
       case 'waits':
       case 'logs':

@@ -30,7 +30,8 @@ export function moveBetween(before: StoredJob | null, after: StoredJob | null): 
 function entriesOf(job: StoredJob): readonly Entry[] {
   const { envelope, state, links } = job
   const { id, number } = envelope
-  const entries = [sorted(`all:${state}`, id, 0), sorted(`of:${envelope.job}`, id, 0)]
+  const entries = [sorted(`of:${envelope.job}`, id, 0)]
+  if (state !== 'running') entries.push(sorted(`all:${state}`, id, 0))
   if (envelope.group !== null) entries.push(sorted(`og:${envelope.group}`, id, 0))
   if (number !== null) entries.push(field('num', String(number), id))
   if (links !== null) entries.push(sorted(`root:${links.root}`, id, 0))
@@ -40,7 +41,7 @@ function entriesOf(job: StoredJob): readonly Entry[] {
   else if (state === 'scheduled') entries.push(sorted('due', id, job.runAt))
   else if (state === 'blocked') entries.push(sorted('waits', id, links?.givesUpAt ?? 0))
   else {
-    entries.push(sorted('run', id, job.leaseExpiresAt), sorted(`own:${job.owner}`, id, job.startedAt ?? 0))
+    entries.push(sorted('run', id, job.leaseExpiresAt))
     if (job.cancelRequested) entries.push(sorted(`stop:${job.owner}`, id, 0))
   }
   return entries

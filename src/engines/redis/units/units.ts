@@ -141,7 +141,9 @@ export class Units {
   }
 }
 
+// One that never expires was not written by a program of the queue.
 const lock = scriptEvenWhenFull(`
+if redis.call('PTTL', KEYS[1] .. 'mutex') == -1 then redis.call('DEL', KEYS[1] .. 'mutex') end
 return redis.call('SET', KEYS[1] .. 'mutex', ARGV[1], 'NX', 'PX', ARGV[2]) and 1 or 0
 `)
 
