@@ -52,6 +52,7 @@ export const beanstalkdGaps: Readonly<Record<string, string>> = {
   'the best jobs are claimed in order, and no more than requested': 'a connection that waits is handed the first job that comes',
   'only what was requested is claimed': putBack,
   'delayed jobs that are due and jobs of dead workers are claimed with those that are ready': ownTime,
+  'jobs of dead workers are taken from them before others are claimed': ownTime,
   'limits hold': noLimits,
   'the next claim is due when the first lease ends': unannounced,
   'a retry is ready after its delay, to the millisecond, as the next attempt (X3)': 'delays are whole seconds, rounded up',
