@@ -114,6 +114,9 @@ describe('treadle serve', () => {
     for (const [args, words] of [
       [['--host', '0.0.0.0'], /needs a token/],
       [['--token', 'short'], /at least 8 characters/],
+      [['--token', ''], /at least 8 characters/],
+      [['--read-token', ''], /at least 8 characters/],
+      [['--token-file', ''], /there is no token file/],
       [['--read-token', 'long enough'], /needs a token/],
       [['--tls-cert', 'cert.pem'], /go together/],
       [['--no-tcp', '--no-http'], /nothing to listen on/],

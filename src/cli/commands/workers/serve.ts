@@ -85,9 +85,10 @@ function refuseWrong(options: ServeOptions): void {
 
 function optionsOf(options: ServeCommandOptions): ServeOptions {
   const { host, port, httpPort, lease, tlsCert, tlsKey } = options
-  const token = options.token ?? process.env.TREADLE_TOKEN
-  const readToken = options.readToken ?? process.env.TREADLE_READ_TOKEN
-  const tokenFile = options.tokenFile ?? process.env.TREADLE_TOKEN_FILE
+  // An empty variable is none. An empty option is refused: a variable in it was not set, and everybody would be let in.
+  const token = options.token ?? (process.env.TREADLE_TOKEN || undefined)
+  const readToken = options.readToken ?? (process.env.TREADLE_READ_TOKEN || undefined)
+  const tokenFile = options.tokenFile ?? (process.env.TREADLE_TOKEN_FILE || undefined)
   if ((tlsCert === undefined) !== (tlsKey === undefined)) throw new UsageError('--tls-cert and --tls-key go together')
   return {
     ...(host !== undefined && { host }),
@@ -96,9 +97,9 @@ function optionsOf(options: ServeCommandOptions): ServeOptions {
     ...(!options.tcp && { port: null }),
     ...(!options.http && { httpPort: null }),
     ...(!options.dashboard && { dashboard: false }),
-    ...(token && { token }),
-    ...(readToken && { readToken }),
-    ...(tokenFile && { tokens: tokensIn(tokenFile) }),
+    ...(token !== undefined && { token }),
+    ...(readToken !== undefined && { readToken }),
+    ...(tokenFile !== undefined && { tokens: tokensIn(tokenFile) }),
     ...(lease !== undefined && { lease }),
     ...(tlsCert !== undefined && tlsKey !== undefined && { tls: { cert: read(tlsCert), key: read(tlsKey) } }),
   }
