@@ -11,22 +11,7 @@ import { freshPrefix, openFresh, rawClient, redisUrl } from '../redis-ground.ts'
 /** Beginnings of the keys from which claims, ends and lists find jobs, of each of which there is one in the queue below. */
 const indexes = [
   ...['all:ready', 'all:scheduled', 'all:blocked', 'of:mail', 'of:fair', 'og:ada', 'root:', 'due', 'waits', 'run'],
-  ...[
-    'own:',
-    'end:succeeded',
-    'open',
-    'o:mail',
-    'o:fair',
-    'op:5',
-    'lh',
-    'names',
-    'levels',
-    'w:',
-    'r:mail',
-    'r:fair',
-    'g:',
-    'gt:',
-  ],
+  ...['end:succeeded', 'open', 'o:mail', 'o:fair', 'op:5', 'lh', 'names', 'levels', 'w:', 'r:mail', 'r:fair', 'g:', 'gt:'],
   ...['gf:', 'gl:', 'n:default', 'n:images', 'nj:mail', 'nq', 'ns', 'c', 'u', 'et:', 'ew:', 'meta', 'paused', 'reached'],
 ]
 const held = 'of another program'
