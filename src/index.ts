@@ -126,9 +126,7 @@ export type {
   QueueLimits,
   Rate,
 } from './queue/contract/contract.ts'
-export type { Finding, Verdict } from './queue/contract/diagnosis.ts'
 export type { JobState } from './queue/contract/job-state.ts'
-export type { SchemaState } from './queue/contract/migration.ts'
 export type { TreeCounts } from './queue/contract/queue-counts.ts'
 export type { OccurrenceRecord, ScheduleRecord } from './queue/contract/schedule-store.ts'
 export type {
@@ -141,8 +139,10 @@ export type {
   JobStore,
   Pausable,
 } from './queue/contract/store.ts'
+export type { BreakerState, WorkerPresence, WorkerRecord, WorkerStore } from './queue/contract/stores/worker-store.ts'
 export type { SchemaUpkeep, Upkeep } from './queue/contract/upkeep.ts'
-export type { BreakerState, WorkerPresence, WorkerRecord, WorkerStore } from './queue/contract/worker-store.ts'
+export type { Finding, Verdict } from './queue/upkeep/diagnosis.ts'
+export type { SchemaState } from './queue/upkeep/migration.ts'
 export type { CalendarFields, TimeWindow } from './scheduling/calendar/calendar-fields.ts'
 export { parseRepeat } from './scheduling/repeating/repeat.ts'
 export type { DayOfWeek, Month } from './scheduling/saying/calendar-values.ts'

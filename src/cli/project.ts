@@ -13,7 +13,7 @@ import { TreadleError } from '../core/errors.ts'
 import { environmentVariable } from '../core/process/environment.ts'
 import { maskedUrl } from '../core/text/masking.ts'
 import type { QueueBackend } from '../queue/contract/contract.ts'
-import { refuseUnfit } from '../queue/contract/migration.ts'
+import { refuseUnfit } from '../queue/upkeep/migration.ts'
 import type { WorkOptions } from '../worker/options.ts'
 import { UsageError } from './failure.ts'
 

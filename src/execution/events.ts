@@ -3,7 +3,7 @@ import { suggestion } from '../core/options.ts'
 import type { MachineUse } from '../core/process/machine.ts'
 import { shown } from '../core/text/shown.ts'
 import type { DeadReason } from '../queue/contract/contract.ts'
-import type { BreakerState } from '../queue/contract/worker-store.ts'
+import type { BreakerState } from '../queue/contract/stores/worker-store.ts'
 
 /** The run that an event is about. */
 export interface RunEvent {

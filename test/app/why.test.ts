@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { TreadleOptions } from '../../src/app/treadle.ts'
-import type { WorkerPresence } from '../../src/queue/contract/worker-store.ts'
+import type { WorkerPresence } from '../../src/queue/contract/stores/worker-store.ts'
 import { type World, world } from '../world.ts'
 
 describe('why is my job not running?', () => {

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { engines } from '../../scripts/services/engines.mjs'
 import { silentLogger } from '../../src/core/logger.ts'
+import { Session } from '../../src/engines/beanstalkd/connection/session.ts'
 import type { BeanstalkdBackend, BeanstalkdOptions } from '../../src/engines/beanstalkd/index.ts'
 import { openBeanstalkd } from '../../src/engines/beanstalkd/index.ts'
-import { Session } from '../../src/engines/beanstalkd/session.ts'
 
 /** Null where there is none: the suites that need it are skipped. */
 export function beanstalkdUrl(): string | null {

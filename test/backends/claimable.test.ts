@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { ClaimableMemo } from '../../src/queue/claiming/claimable.ts'
 import type { ClaimableJob } from '../../src/queue/contract/contract.ts'
+import { ClaimableMemo } from '../../src/queue/rules/claiming/claimable.ts'
 
 function counting() {
   let made = 0

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { TreadleError } from '../../src/core/errors.ts'
-import { judgeTransactions } from '../../src/engines/sql/managing/diagnosing.ts'
-import { judgeConnections, runChecks, well } from '../../src/queue/contract/diagnosis.ts'
+import { judgeTransactions } from '../../src/engines/sql/upkeep/diagnosing.ts'
+import { judgeConnections, runChecks, well } from '../../src/queue/upkeep/diagnosis.ts'
 
 describe('a diagnosis', () => {
   test.each([

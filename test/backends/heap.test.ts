@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Heap } from '../../src/queue/limits/heap.ts'
+import { Heap } from '../../src/core/heap.ts'
 
 interface Item {
   readonly key: number

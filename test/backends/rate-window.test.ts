@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { nextTokenAt, type RateLog, tokensLeft, withTaken } from '../../src/queue/limits/rate-window.ts'
+import { nextTokenAt, type RateLog, tokensLeft, withTaken } from '../../src/queue/rules/limits/rate-window.ts'
 import { seededRandom } from '../../src/testing/manual-clock.ts'
 
 /** Every claim by itself: what a rate must answer, at any size. */

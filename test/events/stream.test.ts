@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { openMemory } from '../../src/engines/memory/index.ts'
 import { type EventStream, type QueueEvent, type Treadle, treadle } from '../../src/index.ts'
 import type { QueueBackend } from '../../src/queue/contract/contract.ts'
-import type { EventStore } from '../../src/queue/contract/event-store.ts'
+import type { EventStore } from '../../src/queue/contract/stores/event-store.ts'
 import { ManualClock } from '../../src/testing/manual-clock.ts'
 import { until } from '../world.ts'
 

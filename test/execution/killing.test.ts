@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { AbandonedError, ActiveRun, type StopReason } from '../../src/execution/attempt/active-run.ts'
+import { ActiveRun } from '../../src/execution/attempt/active-run.ts'
+import { AbandonedError, type StopReason } from '../../src/execution/attempt/stop-reason.ts'
 import type { Lease } from '../../src/queue/contract/contract.ts'
 import { ManualClock } from '../../src/testing/manual-clock.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { RollupCell, RollupStore } from '../../src/queue/contract/rollup-store.ts'
+import type { RollupCell, RollupStore } from '../../src/queue/contract/stores/rollup-store.ts'
 import { cellsOfText, RollupSums, textOfCells } from '../../src/queue/statistics/rollup-cells.ts'
 import { RollupRecorder } from '../../src/telemetry/rollups/rollup-recorder.ts'
 import { ManualClock } from '../../src/testing/manual-clock.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Clock } from '../../src/core/time/clock.ts'
 import { openMemory } from '../../src/engines/memory/index.ts'
-import type { WorkerStore } from '../../src/queue/contract/worker-store.ts'
+import type { WorkerStore } from '../../src/queue/contract/stores/worker-store.ts'
 import { conformanceTitles } from '../../src/testing/conformance/index.ts'
 import { type Broken, collect, failuresIn, overlaid, withCoordination } from './broken-backend.ts'
 

@@ -1,7 +1,7 @@
 import { formatDuration } from '../../core/time/duration.ts'
 import type { ScheduleRecord } from '../../queue/contract/schedule-store.ts'
 import type { JobCount, Paused } from '../../queue/contract/store.ts'
-import type { WorkerRecord } from '../../queue/contract/worker-store.ts'
+import type { WorkerRecord } from '../../queue/contract/stores/worker-store.ts'
 import type { RuleConfig } from './alert-options.ts'
 
 /** The data that rules are evaluated against. */

@@ -33,7 +33,7 @@ import type { ScopedJob } from '../../envelope/keys/key-scope.ts'
 import { parentMarkOf } from '../../envelope/parent-mark.ts'
 import { sealLateDependency } from '../../envelope/result-seal.ts'
 import { waitMark } from '../../envelope/wait-mark.ts'
-import { distinctWaits } from '../../queue/workflows/waiting.ts'
+import { distinctWaits } from '../../queue/rules/workflows/waiting.ts'
 import { dispatchedDependencies } from './dispatched-dependencies.ts'
 
 export interface SealingDeps {

@@ -1,8 +1,8 @@
 import { TreadleError } from '../../core/errors.ts'
 import { isAmong } from '../../core/text/name-pattern.ts'
 import type { JobDefinition } from '../../definition/definition.ts'
+import { addCoordination } from '../../queue/backend/missing-coordination.ts'
 import type { QueueBackend, QueueLimits } from '../../queue/contract/contract.ts'
-import { addCoordination } from '../../queue/contract/missing-coordination.ts'
 import type { WrittenPayload } from './sealing.ts'
 
 /** Checked when a worker starts rather than when the first such job runs. `only` lists the jobs of the worker; null means all. */

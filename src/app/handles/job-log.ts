@@ -1,6 +1,6 @@
 import type { KeyRing } from '../../envelope/keys/key-ring.ts'
 import { type LogLine, readLines } from '../../envelope/log-lines.ts'
-import type { LogStore, StoredLogChunk } from '../../queue/contract/log-store.ts'
+import type { LogStore, StoredLogChunk } from '../../queue/contract/stores/log-store.ts'
 
 /** Options for reading the log lines of a job. */
 export interface LogsOptions {

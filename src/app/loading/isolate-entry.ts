@@ -1,5 +1,5 @@
+import { insideChannel } from '../../isolation/channels/inside-channel.ts'
 import { enterIsolate } from '../../isolation/inside.ts'
-import { insideChannel } from '../../isolation/inside-channel.ts'
 import { serve } from '../../isolation/serving.ts'
 
 /** Entry point of a thread or process that runs isolated handlers. */

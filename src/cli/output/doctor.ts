@@ -1,4 +1,4 @@
-import type { Finding, Judgement, Verdict } from '../../queue/contract/diagnosis.ts'
+import type { Finding, Judgement, Verdict } from '../../queue/upkeep/diagnosis.ts'
 import type { Output } from './output.ts'
 import { plural, visible, visibleLine, wrapped } from './text.ts'
 

@@ -1,7 +1,7 @@
 import { shownText } from '../../envelope/encryption.ts'
 import { fullestFirst, totalsByQueue, totalsOf } from '../../queue/contract/queue-counts.ts'
 import type { JobRecord } from '../../queue/contract/store.ts'
-import type { WorkerRecord } from '../../queue/contract/worker-store.ts'
+import type { WorkerRecord } from '../../queue/contract/stores/worker-store.ts'
 import type { Looked } from '../health.ts'
 import { opened } from '../output/jobs/jobs.ts'
 import type { Colours } from '../output/output.ts'

@@ -1,7 +1,7 @@
 import { messageOf, TreadleError } from '../../core/errors.ts'
 import type { Envelope } from '../../envelope/envelope.ts'
 import { BackendCalls } from '../../queue/backend/calls.ts'
-import { Watchers } from '../../queue/claiming/watchers.ts'
+import { Watchers } from '../../queue/backend/watchers.ts'
 import type { Backlog } from '../../queue/contract/backlog.ts'
 import type {
   LeaseBatch,
@@ -15,19 +15,19 @@ import type {
 } from '../../queue/contract/contract.ts'
 import { UnhandledJobs } from '../broker/unhandled-jobs.ts'
 import { Claiming } from './claiming.ts'
-import { statistic, statistics } from './commands.ts'
+import { statistic, statistics } from './connection/commands.ts'
+import { Link } from './connection/link.ts'
+import { Session } from './connection/session.ts'
 import { Copies } from './copies.ts'
 import { EndedJobs } from './ended-jobs.ts'
 import { HeldJobs } from './held-jobs.ts'
 import { IdleWaiter } from './idle-waiter.ts'
-import { Link } from './link.ts'
 import type { BeanstalkdConfig } from './options.ts'
 import { Sending } from './sending.ts'
-import { Session } from './session.ts'
 import { Settling } from './settling.ts'
-import { TubeCounts } from './tube-counts.ts'
-import { TubeDirectory } from './tube-directory.ts'
-import { TubeNames } from './tube-names.ts'
+import { TubeCounts } from './tubes/tube-counts.ts'
+import { TubeDirectory } from './tubes/tube-directory.ts'
+import { TubeNames } from './tubes/tube-names.ts'
 
 /** Used until the server has reported its own limit. */
 const usualJobSize = 65_535

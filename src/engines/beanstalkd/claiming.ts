@@ -2,19 +2,28 @@ import { messageOf } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Clock } from '../../core/time/clock.ts'
 import type { Envelope } from '../../envelope/envelope.ts'
-import { type Rescue, rescueOf, rescueText } from '../../queue/claiming/rescue.ts'
-import { wantedTest } from '../../queue/claiming/wanted-jobs.ts'
 import type { Lease, LeaseBatch, LeaseRequest } from '../../queue/contract/contract.ts'
+import { type Rescue, rescueOf, rescueText } from '../../queue/rules/claiming/rescue.ts'
+import { wantedTest } from '../../queue/rules/claiming/wanted-jobs.ts'
 import { type BrokerMessage, readMessage, withAttemptError } from '../broker/message.ts'
 import type { UnhandledJobs } from '../broker/unhandled-jobs.ts'
-import { bury, deleteJob, isPutRefused, release, reserve, type ServerJob, type ServerStats, statsJob } from './commands.ts'
+import {
+  bury,
+  deleteJob,
+  isPutRefused,
+  release,
+  reserve,
+  type ServerJob,
+  type ServerStats,
+  statsJob,
+} from './connection/commands.ts'
+import type { Link } from './connection/link.ts'
+import type { Session } from './connection/session.ts'
 import { type Copies, priOf, secondsOf } from './copies.ts'
 import type { EndedJobs } from './ended-jobs.ts'
 import type { HeldJob, HeldJobs } from './held-jobs.ts'
 import type { IdleWaiter } from './idle-waiter.ts'
-import type { Link } from './link.ts'
-import type { Session } from './session.ts'
-import type { TubeDirectory } from './tube-directory.ts'
+import type { TubeDirectory } from './tubes/tube-directory.ts'
 
 export interface ClaimingDeps {
   readonly link: Link

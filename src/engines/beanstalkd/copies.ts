@@ -1,8 +1,8 @@
 import { type BrokerMessage, fittingText } from '../broker/message.ts'
-import { bury, deleteJob, isPutRefused, put, release, reserveJob, touch } from './commands.ts'
-import type { Session } from './session.ts'
-import type { TubeDirectory } from './tube-directory.ts'
-import type { TubeNames } from './tube-names.ts'
+import { bury, deleteJob, isPutRefused, put, release, reserveJob, touch } from './connection/commands.ts'
+import type { Session } from './connection/session.ts'
+import type { TubeDirectory } from './tubes/tube-directory.ts'
+import type { TubeNames } from './tubes/tube-names.ts'
 
 /** A job that is reserved by the session. */
 export interface Original {

@@ -1,6 +1,6 @@
 import { randomToken } from '../../core/id.ts'
 import type { BrokerMessage } from '../broker/message.ts'
-import type { Session } from './session.ts'
+import type { Session } from './connection/session.ts'
 
 /** A job that this program has reserved. It is bound to the connection that reserved it. */
 export interface HeldJob {

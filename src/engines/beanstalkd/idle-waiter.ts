@@ -1,7 +1,7 @@
 import { systemClock, type Timer } from '../../core/time/clock.ts'
-import { release, reserve, type ServerJob, statsJob } from './commands.ts'
+import { release, reserve, type ServerJob, statsJob } from './connection/commands.ts'
+import type { Session } from './connection/session.ts'
 import type { HeldJobs } from './held-jobs.ts'
-import type { Session } from './session.ts'
 
 /** How long one wait blocks before it is repeated, to detect dead connections. */
 const blockSeconds = 30

@@ -4,7 +4,7 @@ import { unknownOptions } from '../../core/options.ts'
 import { shown } from '../../core/text/shown.ts'
 import { type Clock, systemClock } from '../../core/time/clock.ts'
 import { type Duration, parseDuration } from '../../core/time/duration.ts'
-import type { Address } from './session.ts'
+import type { Address } from './connection/session.ts'
 
 /** Options of `openBeanstalkd`. */
 export interface BeanstalkdOptions {

@@ -1,16 +1,16 @@
 import { isUnreachable, messageOf, TreadleError } from '../../core/errors.ts'
 import type { Clock } from '../../core/time/clock.ts'
 import type { Envelope } from '../../envelope/envelope.ts'
+import { coordinationMissing } from '../../queue/backend/missing-coordination.ts'
 import type { SendReceipt } from '../../queue/contract/contract.ts'
-import { coordinationMissing } from '../../queue/contract/missing-coordination.ts'
 import { distinctJobs } from '../broker/distinct-jobs.ts'
 import { messageText, newMessage } from '../broker/message.ts'
-import { put, tooBig } from './commands.ts'
+import { put, tooBig } from './connection/commands.ts'
+import type { Link } from './connection/link.ts'
 import { priOf, secondsOf } from './copies.ts'
 import type { EndedJobs } from './ended-jobs.ts'
-import type { Link } from './link.ts'
-import type { TubeDirectory } from './tube-directory.ts'
-import type { TubeNames } from './tube-names.ts'
+import type { TubeDirectory } from './tubes/tube-directory.ts'
+import type { TubeNames } from './tubes/tube-names.ts'
 
 export interface SendingDeps {
   readonly link: Link

@@ -3,12 +3,12 @@ import type { Settlement, SettleReceipt } from '../../queue/contract/contract.ts
 import { amended } from '../../queue/rules/jobs/job.ts'
 import { type BrokerMessage, readMessage, withAttemptError } from '../broker/message.ts'
 import { SettlementBatches } from '../broker/settlement-batches.ts'
-import { deleteJob, isPutRefused, peek, release, touch } from './commands.ts'
+import { deleteJob, isPutRefused, peek, release, touch } from './connection/commands.ts'
+import type { Link } from './connection/link.ts'
+import type { Session } from './connection/session.ts'
 import { type Copies, priOf, secondsOf } from './copies.ts'
 import type { EndedJobs } from './ended-jobs.ts'
 import type { HeldJob, HeldJobs } from './held-jobs.ts'
-import type { Link } from './link.ts'
-import type { Session } from './session.ts'
 
 export interface SettlingDeps {
   readonly link: Link

@@ -1,7 +1,7 @@
 import { TreadleError } from '../../core/errors.ts'
 import type { Clock } from '../../core/time/clock.ts'
 import type { Envelope } from '../../envelope/envelope.ts'
-import { largestClaimOf } from '../../queue/claiming/largest-claim.ts'
+import { largestClaimOf } from '../../queue/backend/largest-claim.ts'
 import type {
   Coordination,
   LeaseBatch,

@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/time/clock.ts'
 import type { Envelope } from '../../envelope/envelope.ts'
 import { closedError } from '../../queue/backend/calls.ts'
-import { Watchers } from '../../queue/claiming/watchers.ts'
+import { Watchers } from '../../queue/backend/watchers.ts'
 import type {
   Coordination,
   LeaseBatch,

@@ -7,7 +7,7 @@ import {
   keptEventChunks,
   placeEvents,
   type StoredEventChunk,
-} from '../../queue/contract/event-store.ts'
+} from '../../queue/contract/stores/event-store.ts'
 import type { Immediate } from './guarded.ts'
 
 /** Recent events, kept while someone in this process is listening. */

@@ -9,7 +9,7 @@ import {
   type PlacedLogChunk,
   placeChunk,
   type StoredLogChunk,
-} from '../../queue/contract/log-store.ts'
+} from '../../queue/contract/stores/log-store.ts'
 import type { StoredJob } from '../../queue/rules/jobs/job.ts'
 import type { Jobs } from '../../queue/rules/jobs/jobs.ts'
 import type { Immediate } from './guarded.ts'

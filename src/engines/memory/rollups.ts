@@ -1,6 +1,6 @@
 import { type Answer, answerOf } from '../../core/answer.ts'
 import type { Clock } from '../../core/time/clock.ts'
-import type { RollupBucket, RollupCell, RollupStore } from '../../queue/contract/rollup-store.ts'
+import type { RollupBucket, RollupCell, RollupStore } from '../../queue/contract/stores/rollup-store.ts'
 import { type BucketKey, type RollupRows, Rollups, type StoredBucket } from '../../queue/statistics/rollups.ts'
 import type { Immediate } from './guarded.ts'
 

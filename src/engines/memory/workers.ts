@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/time/clock.ts'
-import { byStart, type WorkerPresence, type WorkerRecord, type WorkerStore } from '../../queue/contract/worker-store.ts'
+import { byStart, type WorkerPresence, type WorkerRecord, type WorkerStore } from '../../queue/contract/stores/worker-store.ts'
 import type { Immediate } from './guarded.ts'
 
 export class MemoryWorkers implements Immediate<WorkerStore> {

@@ -7,7 +7,8 @@ import {
   runChecks,
   warning,
   well,
-} from '../../queue/contract/diagnosis.ts'
+} from '../../queue/upkeep/diagnosis.ts'
+import { indexes } from '../sql/rows/tables.ts'
 import {
   checkClock,
   checkSchema,
@@ -18,8 +19,7 @@ import {
   judgeTransactions,
   type LongTransaction,
   tableNames,
-} from '../sql/managing/diagnosing.ts'
-import { indexes } from '../sql/rows/tables.ts'
+} from '../sql/upkeep/diagnosing.ts'
 import { isDemoted, writableAdvice } from './connections/failure.ts'
 import { crowdIndex, listedIndex, placeIndex } from './schema/places.ts'
 

@@ -8,7 +8,10 @@ import {
   runChecks,
   warning,
   well,
-} from '../../queue/contract/diagnosis.ts'
+} from '../../queue/upkeep/diagnosis.ts'
+import { TableNames } from '../sql/rows/table-names.ts'
+import { indexes, tables } from '../sql/rows/tables.ts'
+import type { SqlDatabase } from '../sql/session.ts'
 import {
   checkClock,
   checkSchema,
@@ -19,10 +22,7 @@ import {
   judgeTransactions,
   type LongTransaction,
   tableNames,
-} from '../sql/managing/diagnosing.ts'
-import { TableNames } from '../sql/rows/table-names.ts'
-import { indexes, tables } from '../sql/rows/tables.ts'
-import type { SqlDatabase } from '../sql/session.ts'
+} from '../sql/upkeep/diagnosing.ts'
 import { missingRight, rightsIn } from './schema/rights.ts'
 import { createIndex } from './schema/schema.ts'
 

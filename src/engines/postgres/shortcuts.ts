@@ -1,6 +1,6 @@
 import type { Answer } from '../../core/answer.ts'
 import { TreadleError } from '../../core/errors.ts'
-import { pausedJobKey } from '../../queue/claiming/pausing.ts'
+import { pausedJobKey } from '../../queue/rules/claiming/pausing.ts'
 import type { QueueTime } from '../servers/queue-time.ts'
 import { mostAttempts, untilNumber } from '../sql/rows/job-row.ts'
 import { columnsOf, type PlainRow, plainColumns, widerColumns } from '../sql/rows/sent-rows.ts'

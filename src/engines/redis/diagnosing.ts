@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/time/clock.ts'
-import { type Finding, judgeClock, problem, runChecks, warning, well } from '../../queue/contract/diagnosis.ts'
+import { type Finding, judgeClock, problem, runChecks, warning, well } from '../../queue/upkeep/diagnosis.ts'
 import type { RedisServer } from './connections/server.ts'
 import { isTooOld, lossOf, type ServerSettings, settingsOf } from './server-settings.ts'
 import { readServerTime } from './server-time.ts'

@@ -1,5 +1,5 @@
 import { pause, systemClock, type Timer } from '../../core/time/clock.ts'
-import { Watchers } from '../../queue/claiming/watchers.ts'
+import { Watchers } from '../../queue/backend/watchers.ts'
 import type { Watch } from '../../queue/contract/contract.ts'
 import type { RedisClient } from './connections/client.ts'
 import { letProcessExit } from './connections/connection.ts'

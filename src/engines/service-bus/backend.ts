@@ -1,6 +1,6 @@
 import type { Envelope } from '../../envelope/envelope.ts'
 import { BackendCalls } from '../../queue/backend/calls.ts'
-import { Watchers } from '../../queue/claiming/watchers.ts'
+import { Watchers } from '../../queue/backend/watchers.ts'
 import type { Backlog } from '../../queue/contract/backlog.ts'
 import type {
   LeaseBatch,

@@ -1,6 +1,6 @@
 import type { Envelope } from '../../envelope/envelope.ts'
+import { coordinationMissing } from '../../queue/backend/missing-coordination.ts'
 import type { ClaimRules } from '../../queue/contract/limits.ts'
-import { coordinationMissing } from '../../queue/contract/missing-coordination.ts'
 
 /** Rejects jobs whose features need a queue that knows all jobs. Checked on sending, before anything is stored. */
 export function refuseUnsupportedJobs(envelopes: readonly Envelope[], uniqueKeys: 'refused' | 'carried'): void {

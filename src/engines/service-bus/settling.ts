@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/time/clock.ts'
-import { rescueOf, rescueText } from '../../queue/claiming/rescue.ts'
 import type { ReapReport, Settlement, SettleReceipt } from '../../queue/contract/contract.ts'
+import { rescueOf, rescueText } from '../../queue/rules/claiming/rescue.ts'
 import { amended, withError } from '../../queue/rules/jobs/job.ts'
 import { SettlementBatches } from '../broker/settlement-batches.ts'
 import type { HandingBack } from './handing-back.ts'

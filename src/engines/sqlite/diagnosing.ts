@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { access, constants, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { processUser } from '../../core/process/environment.ts'
-import { type Finding, type Judgement, judgeVersion, problem, runChecks, warning, well } from '../../queue/contract/diagnosis.ts'
+import { type Finding, type Judgement, judgeVersion, problem, runChecks, warning, well } from '../../queue/upkeep/diagnosis.ts'
 import type { Connection } from './file/connection.ts'
 import { latestVersion, schemaState } from './schema/migrating.ts'
 

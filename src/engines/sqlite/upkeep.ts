@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
-import { noSchema } from '../../queue/contract/migration.ts'
 import type { OpenUpkeep } from '../../queue/contract/upkeep.ts'
+import { noSchema } from '../../queue/upkeep/migration.ts'
 import { diagnoseSqlite, objectNames } from './diagnosing.ts'
 import type { SqliteDriverName } from './driver-names.ts'
 import { Connection } from './file/connection.ts'

@@ -11,7 +11,7 @@ import { isWaitMark } from '../../envelope/wait-mark.ts'
 import type { Lease } from '../../queue/contract/contract.ts'
 import { isFinal } from '../../queue/contract/job-state.ts'
 import type { JobLink, JobRecord, JobStore } from '../../queue/contract/store.ts'
-import { type End, isSuccess, nothingToRescue, verdictOf } from '../../queue/workflows/waiting.ts'
+import { type End, isSuccess, nothingToRescue, verdictOf } from '../../queue/rules/workflows/waiting.ts'
 import { isForged, type Outcome } from '../end/outcome.ts'
 
 /** How a job ended, as stored for the job that waits for it. */

@@ -4,8 +4,8 @@ import type { JobDefinition } from '../../definition/definition.ts'
 import type { Identity } from '../../envelope/envelope.ts'
 import type { KeyRing } from '../../envelope/keys/key-ring.ts'
 import { type OpenedOnce, openOnce } from '../../envelope/result-seal.ts'
+import { coordinationMissing } from '../../queue/backend/missing-coordination.ts'
 import type { Coordination, OnceClaim, OnceMark } from '../../queue/contract/contract.ts'
-import { coordinationMissing } from '../../queue/contract/missing-coordination.ts'
 import type { Outcome } from '../end/outcome.ts'
 
 export interface OnceDeps {

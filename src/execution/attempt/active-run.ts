@@ -1,4 +1,3 @@
-import { TreadleError } from '../../core/errors.ts'
 import { type Clock, pause, type Timer } from '../../core/time/clock.ts'
 import type { Lease } from '../../queue/contract/contract.ts'
 import type { ScheduledRun } from '../admit/occurrence.ts'
@@ -8,10 +7,8 @@ import type { Departure } from './control.ts'
 import type { Deadline } from './deadline.ts'
 import { OpenCalls } from './open-calls.ts'
 import type { RunTrace } from './run-trace.ts'
+import { AbandonedError, type StopReason, stopError } from './stop-reason.ts'
 import type { RunTransaction } from './transaction.ts'
-
-/** Why a run must stop before its handler has ended. */
-export type StopReason = 'timeout' | 'cancelled' | 'shutdown' | 'lost'
 
 /** How long a handler may continue after its signal was aborted, before its job is settled without it. */
 export const abortGraceMs = 5_000
@@ -293,22 +290,5 @@ export class ActiveRun {
     this.#graceTimer?.cancel()
     this.#graceTimer = undefined
     this.#startGrace()
-  }
-}
-
-/** The handler ignored its signal. */
-export class AbandonedError extends Error {}
-
-export function stopError(reason: StopReason, lease: Lease): TreadleError {
-  const { job, id } = lease.envelope
-  switch (reason) {
-    case 'timeout':
-      return new TreadleError('TIMEOUT', `Job "${job}" (${id}) was over its timeout`)
-    case 'cancelled':
-      return new TreadleError('STOPPED', `Job "${job}" (${id}) was cancelled`)
-    case 'shutdown':
-      return new TreadleError('STOPPED', `The worker shuts down: job "${job}" (${id}) goes back to its queue`)
-    case 'lost':
-      return new TreadleError('STOPPED', `The lease of job "${job}" (${id}) has passed to another worker`)
   }
 }

@@ -2,10 +2,11 @@ import type { JobContext } from '../../definition/context.ts'
 import type { JobDefinition } from '../../definition/definition.ts'
 import type { HandlerFunction } from '../../definition/handler.ts'
 import { throughMiddleware } from '../middleware.ts'
-import { type ActiveRun, stopError } from './active-run.ts'
+import type { ActiveRun } from './active-run.ts'
 import { SnoozeSignal } from './control.ts'
 import type { Isolates } from './isolates.ts'
 import type { RunContext } from './run-context.ts'
+import { stopError } from './stop-reason.ts'
 
 export interface CallingDeps {
   /** Null if handlers are called in place, whatever their definition says. */

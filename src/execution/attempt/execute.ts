@@ -14,13 +14,14 @@ import { outcomeOfDone, outcomeOfFailed } from '../end/end.ts'
 import type { Outcome } from '../end/outcome.ts'
 import { asWritten } from '../end/repeating.ts'
 import { refuseFailure, resultText } from '../end/result.ts'
-import { AbandonedError, type ActiveRun, type StopReason, stopError } from './active-run.ts'
+import type { ActiveRun } from './active-run.ts'
 import { type CallingDeps, callHandler } from './calling.ts'
 import { type Departure, SnoozeSignal, thrownBehind, WaitSignal } from './control.ts'
 import { Deadline } from './deadline.ts'
 import { callHooks, quietly } from './hooks.ts'
 import { RunContext, type RunServices } from './run-context.ts'
 import type { RunTracer } from './run-trace.ts'
+import { AbandonedError, type StopReason, stopError } from './stop-reason.ts'
 
 export interface ExecutionDeps
   extends AdmissionDeps,

@@ -3,7 +3,7 @@ import { dispatchOptions } from '../../definition/dispatching/dispatch-options.t
 import { payloadOf } from '../../definition/dispatching/draft.ts'
 import type { Run } from '../../definition/dispatching/run.ts'
 import type { ChildOptions, ChildOutcome, LinkOutcome } from '../../definition/dispatching/workflow.ts'
-import { coordinationMissing } from '../../queue/contract/missing-coordination.ts'
+import { coordinationMissing } from '../../queue/backend/missing-coordination.ts'
 import type { JobLink } from '../../queue/contract/store.ts'
 import type { Waiter } from '../admit/handed-on.ts'
 import type { ActiveRun } from './active-run.ts'

@@ -1,13 +1,15 @@
-import type { Json } from '../../core/text/json.ts'
-import type { Envelope, FailurePolicy, Seal } from '../../envelope/envelope.ts'
-import type { EventStore } from './event-store.ts'
-import type { AttemptError, DeadReason } from './failure.ts'
 import type { FinalState, JobState } from './job-state.ts'
+import type { AmendAnswer, JobChange } from './jobs/job-change.ts'
+import type { HeldLease, JobLink, JobRecord } from './jobs/job-record.ts'
 import type { ClaimRules, Hold } from './limits.ts'
-import type { LogStore } from './log-store.ts'
-import type { RollupStore } from './rollup-store.ts'
 import type { ScheduleStore } from './schedule-store.ts'
-import type { WorkerStore } from './worker-store.ts'
+import type { EventStore } from './stores/event-store.ts'
+import type { LogStore } from './stores/log-store.ts'
+import type { RollupStore } from './stores/rollup-store.ts'
+import type { WorkerStore } from './stores/worker-store.ts'
+
+export type { AmendAnswer, Amendment, JobChange, Rejection, Rescheduling } from './jobs/job-change.ts'
+export type { HeldLease, JobLink, JobRecord } from './jobs/job-record.ts'
 
 /** Inspects jobs, and changes those that wait. */
 export interface JobStore {
@@ -86,126 +88,8 @@ export interface Cancellation {
 
 export const noCancellation: Cancellation = { cancelled: 0, requested: 0, ended: 0 }
 
-/** A change to one waiting job. */
-export type JobChange = Amendment | Rescheduling | Rejection
-
-/**
- * Replaces the envelope. It may change the payload, time, queue, priority, identity and even `job`. The id, number, creation
- * time, unique key and how long that is held stay the same.
- */
-export interface Amendment {
-  readonly id: string
-  /**
-   * What the amendment is based on. If the job has another payload, identity or signature by now, nothing is changed. Null skips
-   * the check.
-   */
-  readonly expected: Seal | null
-  /** With the same id, and newly sealed. */
-  readonly envelope: Envelope
-  /**
-   * Apply it to running and ended jobs too. The job's state and lease stay as they are: the current holder has the old envelope,
-   * but if the lease is lost, the job comes back with the new one.
-   */
-  readonly inAnyState?: true
-  /** A job that waits for others, such as its children, waits for them no more. */
-  readonly unblocks?: true
-  /** Keep the job's current time, whatever the envelope says: it may have been moved since the envelope was made. */
-  readonly keepsTime?: true
-}
-
-/** Moves the job to another time. */
-export interface Rescheduling {
-  readonly id: string
-  readonly runAt: number
-}
-
-/** Ends the job as dead (`rejected`), because its envelope was inspected and found to be forged or spoilt. */
-export interface Rejection {
-  readonly id: string
-  /** The envelope that was refused. If the job has another one by now, it is left alone. */
-  readonly expected: Seal
-  readonly error: AttemptError
-}
-
-/** The first three say that an amendment, a rescheduling or a rejection was applied; the others, why it was not. */
-export type AmendAnswer = 'amended' | 'moved' | 'rejected' | 'changed' | 'claimed' | 'ended' | 'missing'
-
-/** Everything the queue knows about a job. */
-export interface JobRecord {
-  readonly id: string
-  readonly number: number | null
-  readonly job: string
-  readonly name: string
-  readonly queue: string
-  readonly priority: number
-  readonly state: JobState
-  /**
-   * The text that was signed together with the payload, and the signature: see `openEnvelope`. All other fields are only as
-   * trustworthy as the database.
-   */
-  readonly identity: string
-  readonly signature: string | null
-  /** JSON texts, exactly as written. */
-  readonly payload: string
-  readonly result: string | null
-  /** Signs the result and the fact that the job ended with it: see `verifyResult`. */
-  readonly seal: string | null
-  readonly progress: string | null
-  readonly meta: Readonly<Record<string, Json>>
-  /** Labels for finding the job. */
-  readonly tags: readonly string[]
-  /** Attempts that were started and not given back. */
-  readonly attempts: number
-  readonly maxRetries: number
-  /** How long an attempt may take before it fails; null means no limit. */
-  readonly timeoutMs: number | null
-  readonly singleInstance: boolean
-  /** When to run it again after it is done, in the repeat language; null if it runs once. */
-  readonly repeat: string | null
-  /** How often its lease expired because a worker died. */
-  readonly rescues: number
-  readonly uniqueKey: string | null
-  readonly idempotencyKey: string | null
-  readonly schedule: string | null
-  /** The instant that a scheduled run stands for. */
-  readonly occurrence: number | null
-  readonly group: string | null
-  /** The job that created it and waits for it. */
-  readonly parent: string | null
-  /** The id shared by all jobs of its workflow; null if it is not part of one. */
-  readonly root: string | null
-  /** Why it is dead, or why it was skipped. */
-  readonly reason: DeadReason | string | null
-  readonly errors: readonly AttemptError[]
-  readonly createdAt: number
-  readonly runAt: number
-  readonly startedAt: number | null
-  readonly finishedAt: number | null
-  readonly owner: string | null
-  readonly leaseExpiresAt: number | null
-  readonly cancelRequested: boolean
-  /**
-   * What is wrong with its row, if something other than Treadle has written to it. Unreadable values were left out or moved into
-   * bounds.
-   */
-  readonly spoilt?: readonly string[]
-}
-
 /** Which leases: those of these owners, or of these jobs. */
 export type LeaseFilter = { readonly owners: readonly string[] } | { readonly ids: readonly string[] }
-
-/** A lease as seen from outside the run: without the payload. */
-export interface HeldLease {
-  readonly token: string
-  readonly owner: string
-  readonly id: string
-  readonly job: string
-  /** The text that was signed: see `parseIdentity`. */
-  readonly identity: string
-  readonly attempt: number
-  readonly claimedAt: number
-  readonly expiresAt: number
-}
 
 /** Which jobs to list, count or change. */
 export interface JobFilter {
@@ -260,27 +144,6 @@ export interface RemoveFilter {
   readonly job?: string
   readonly exceptJobs?: readonly string[]
   readonly limit: number
-}
-
-/** A job that another one waits for. The record is kept with the waiting job even after this job is deleted. */
-export interface JobLink {
-  readonly kind: 'dependency' | 'child'
-  readonly id: string
-  /** Null if no such job ever existed. */
-  readonly job: string | null
-  /** For a child: the key its parent gave it. */
-  readonly key: string | null
-  readonly onFailure: FailurePolicy
-  /** How it ended, or its current state. */
-  readonly state: JobState | 'missing'
-  /** The waiting job cannot continue until this one has ended. */
-  readonly waiting: boolean
-  /** A JSON text. */
-  readonly result: string | null
-  /** Signs that end: see `verifyResult`. */
-  readonly seal: string | null
-  /** Why it did not succeed. */
-  readonly error: string | null
 }
 
 /** A queue, or a key in any queue. */

@@ -1,9 +1,9 @@
 import type { FailurePolicy, UniqueUntil } from '../../envelope/envelope.ts'
+import type { OnceMark } from './coordination.ts'
 import type { AttemptError } from './failure.ts'
 import type { FinalState, JobState } from './job-state.ts'
-import type { PlacedLogChunk } from './log-store.ts'
-import type { OnceMark } from './once-mark.ts'
 import type { StoredDefinition } from './schedule-store.ts'
+import type { PlacedLogChunk } from './stores/log-store.ts'
 
 /**
  * Moves a queue to another backend. Jobs travel in parcels. Packing takes jobs out of this queue and stores the parcel here, in

@@ -1,5 +1,5 @@
-import type { Finding } from './diagnosis.ts'
-import type { SchemaState } from './migration.ts'
+import type { Finding } from '../upkeep/diagnosis.ts'
+import type { SchemaState } from '../upkeep/migration.ts'
 
 /** Maintenance of the database itself, even if its schema does not fit this program. */
 export interface Upkeep {

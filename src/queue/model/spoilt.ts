@@ -2,7 +2,7 @@ import type { OnceMark } from '../contract/contract.ts'
 import type { AttemptError } from '../contract/failure.ts'
 import { type FinalState, isFinal, type JobState, jobStates } from '../contract/job-state.ts'
 import type { JobRecord } from '../contract/store.ts'
-import type { End } from '../workflows/waiting.ts'
+import type { End } from '../rules/workflows/waiting.ts'
 import { parsed } from './parsed-json.ts'
 
 const latestMs = 8.64e15

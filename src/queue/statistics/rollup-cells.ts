@@ -1,4 +1,4 @@
-import type { RollupCell } from '../contract/rollup-store.ts'
+import type { RollupCell } from '../contract/stores/rollup-store.ts'
 import { parsed } from '../model/parsed-json.ts'
 import { DurationHistogram } from './duration-histogram.ts'
 

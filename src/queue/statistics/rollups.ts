@@ -1,5 +1,5 @@
 import { type Answer, type Steps, wait } from '../../core/answer.ts'
-import type { RollupBucket, RollupCell } from '../contract/rollup-store.ts'
+import type { RollupBucket, RollupCell } from '../contract/stores/rollup-store.ts'
 import { cellsOfText, RollupSums, textOfCells } from './rollup-cells.ts'
 
 const minuteMs = 60_000

@@ -1,4 +1,4 @@
-import type { WorkerRecord } from '../../queue/contract/worker-store.ts'
+import type { WorkerRecord } from '../../queue/contract/stores/worker-store.ts'
 import type { Grant, Placed } from './grant.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { KeyPattern } from '../../queue/claiming/key-pattern.ts'
+import type { KeyPattern } from '../../queue/rules/claiming/key-pattern.ts'
 import { mockMark } from '../bedrock/jobs/mock-jobs.ts'
 
 /** A choice of jobs by names, some of which may be patterns. */

@@ -1,5 +1,5 @@
-import { type KeyPattern, keyTest } from '../../queue/claiming/key-pattern.ts'
 import type { JobCount, JobStore } from '../../queue/contract/store.ts'
+import { type KeyPattern, keyTest } from '../../queue/rules/claiming/key-pattern.ts'
 
 /** A choice of jobs: these names, or all whose keys match. */
 export interface NameChoice {

@@ -1,7 +1,7 @@
 import { type JobState, jobStates } from '../../queue/contract/job-state.ts'
 import { type Totals, totalsByQueue } from '../../queue/contract/queue-counts.ts'
 import type { JobCount } from '../../queue/contract/store.ts'
-import type { BreakerState, WorkerRecord } from '../../queue/contract/worker-store.ts'
+import type { BreakerState, WorkerRecord } from '../../queue/contract/stores/worker-store.ts'
 import type { ObservedJob } from '../observer.ts'
 import { BoundedNames } from './bounded-labels.ts'
 import type { Family, Sample } from './exposition.ts'

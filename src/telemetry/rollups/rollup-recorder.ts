@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../../core/time/clock.ts'
-import type { RollupStore } from '../../queue/contract/rollup-store.ts'
+import type { RollupStore } from '../../queue/contract/stores/rollup-store.ts'
 import { RollupSums } from '../../queue/statistics/rollup-cells.ts'
 import type { ObservedEnd, ObservedJob, Observer } from '../observer.ts'
 

@@ -13,11 +13,11 @@ import type {
   Settlement,
   Transactions,
 } from '../../queue/contract/contract.ts'
-import type { EventStore } from '../../queue/contract/event-store.ts'
-import type { LogStore } from '../../queue/contract/log-store.ts'
-import type { RollupStore } from '../../queue/contract/rollup-store.ts'
 import type { ScheduleStore } from '../../queue/contract/schedule-store.ts'
 import type { JobNumbers, JobRecord, JobStore } from '../../queue/contract/store.ts'
+import type { EventStore } from '../../queue/contract/stores/event-store.ts'
+import type { LogStore } from '../../queue/contract/stores/log-store.ts'
+import type { RollupStore } from '../../queue/contract/stores/rollup-store.ts'
 import type { ManualClock } from '../manual-clock.ts'
 
 /** The envelope fields that a test sets; the rest are defaults. */

@@ -1,6 +1,6 @@
-import type { KeyPattern } from '../../queue/claiming/key-pattern.ts'
 import type { LeaseRequest, Rate, Settlement, SettleReceipt } from '../../queue/contract/contract.ts'
 import type { ClaimRules } from '../../queue/contract/limits.ts'
+import type { KeyPattern } from '../../queue/rules/claiming/key-pattern.ts'
 import { leaseAnswer } from './answers.ts'
 import { envelopeOf } from './envelopes.ts'
 import type { LimitsSpec, OperationOf, Performers, SettleSpec, ShareSpec } from './program.ts'

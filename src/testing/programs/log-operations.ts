@@ -1,4 +1,4 @@
-import type { LogStore } from '../../queue/contract/log-store.ts'
+import type { LogStore } from '../../queue/contract/stores/log-store.ts'
 import type { LogSpec, Performers } from './program.ts'
 import { idOf, type Stage } from './stage.ts'
 

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../../core/time/clock.ts'
-import type { WorkerPresence, WorkerStore } from '../../queue/contract/worker-store.ts'
+import type { WorkerPresence, WorkerStore } from '../../queue/contract/stores/worker-store.ts'
 
 export interface PresenceOptions {
   readonly workers: WorkerStore

@@ -1,5 +1,5 @@
 import type { LoadMeasure } from '../../execution/events.ts'
-import type { BreakerState } from '../../queue/contract/worker-store.ts'
+import type { BreakerState } from '../../queue/contract/stores/worker-store.ts'
 
 /** The current state of a worker. */
 export interface WorkerState {

@@ -1,6 +1,6 @@
 import { type Clock, nextTurn, stopwatchOf } from '../../core/time/clock.ts'
 import type { ActiveRun } from '../../execution/attempt/active-run.ts'
-import { largestClaimOf } from '../../queue/claiming/largest-claim.ts'
+import { largestClaimOf } from '../../queue/backend/largest-claim.ts'
 import type { Lease } from '../../queue/contract/contract.ts'
 import { type ClaimedJob, claimedJob } from './claimed-job.ts'
 import { LeaseBuffer } from './lease-buffer.ts'

@@ -8,7 +8,7 @@ import { type LineLevel, lineText, storedLines } from '../../envelope/log-lines.
 import type { ActiveRun } from '../../execution/attempt/active-run.ts'
 import type { RunLog } from '../../execution/attempt/run-logger.ts'
 import type { Lease } from '../../queue/contract/contract.ts'
-import type { LogBounds, LogChunk, LogStore } from '../../queue/contract/log-store.ts'
+import type { LogBounds, LogChunk, LogStore } from '../../queue/contract/stores/log-store.ts'
 
 export interface LogSettings extends LogBounds {
   /** Minimum level of the lines to store. */

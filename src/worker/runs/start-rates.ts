@@ -2,7 +2,7 @@ import { type Clock, stopwatchOf } from '../../core/time/clock.ts'
 import type { JobDefinition } from '../../definition/definition.ts'
 import type { Lease, QueueLimits, Rate } from '../../queue/contract/contract.ts'
 import { isSameRate } from '../../queue/contract/limits.ts'
-import { nextTokenAt, type RateLog, withTaken } from '../../queue/limits/rate-window.ts'
+import { nextTokenAt, type RateLog, withTaken } from '../../queue/rules/limits/rate-window.ts'
 
 export interface StartRatesOptions {
   readonly definitions: () => readonly JobDefinition[]

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ReplyReader } from '../../../src/engines/beanstalkd/reply-reader.ts'
+import { ReplyReader } from '../../../src/engines/beanstalkd/connection/reply-reader.ts'
 
 const body = Buffer.from([0, 13, 10, 255, 79, 75, 32, 49, 13, 10])
 const stream = Buffer.concat([

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
+import { Heap } from '../../../src/core/heap.ts'
 import { openMemory } from '../../../src/engines/memory/index.ts'
 import type { LeaseRequest } from '../../../src/queue/contract/contract.ts'
-import { Heap } from '../../../src/queue/limits/heap.ts'
 import { Bench, times } from '../../../src/testing/conformance/bench.ts'
 import { ManualClock, seededRandom } from '../../../src/testing/manual-clock.ts'
 

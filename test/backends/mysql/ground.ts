@@ -5,9 +5,9 @@ import { poolMaker } from '../../../src/engines/mysql/connections/driver.ts'
 import { lookAtServer } from '../../../src/engines/mysql/connections/server.ts'
 import { mysqlMigrations } from '../../../src/engines/mysql/schema/migrations.ts'
 import { mysqlSchemaEngine } from '../../../src/engines/mysql/schema/schema-engine.ts'
-import { MysqlStatements, mysqlNames } from '../../../src/engines/mysql/statements.ts'
-import { Migrating } from '../../../src/engines/sql/migrations/migrating.ts'
+import { MysqlStatements, mysqlNames } from '../../../src/engines/mysql/statements/statements.ts'
 import type { SqlSession } from '../../../src/engines/sql/session.ts'
+import { Migrating } from '../../../src/engines/sql/upkeep/migrating.ts'
 import { type FreshDatabase, freshDatabase, mysqlUrl } from '../../services.ts'
 
 /** MySQL itself is not everywhere. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { literal, mostCharactersPerUnit } from '../../../src/engines/mysql/literals.ts'
+import { literal, mostCharactersPerUnit } from '../../../src/engines/mysql/statements/literals.ts'
 
 describe('a text in a statement', () => {
   test('is ASCII without a backslash, and has a quote at each end alone, whatever it holds', () => {

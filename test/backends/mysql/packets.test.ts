@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { MysqlPool, MysqlQueryable } from '../../../src/engines/mysql/connections/client.ts'
 import { type MysqlDatabase, mysqlDatabase } from '../../../src/engines/mysql/connections/database.ts'
 import { lookAtServer } from '../../../src/engines/mysql/connections/server.ts'
-import { MysqlStatements, mysqlNames } from '../../../src/engines/mysql/statements.ts'
+import { MysqlStatements, mysqlNames } from '../../../src/engines/mysql/statements/statements.ts'
 import { type MysqlGround, mysqlEngines, mysqlGround } from './ground.ts'
 
 const maxPacketBytes = 100_000

@@ -1,7 +1,7 @@
 import { createPool, type Pool, type RowDataPacket } from 'mysql2/promise'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openMysql } from '../../../src/engines/mysql/index.ts'
-import type { KeyPattern } from '../../../src/queue/claiming/key-pattern.ts'
+import type { KeyPattern } from '../../../src/queue/rules/claiming/key-pattern.ts'
 import { Bench, unlimited } from '../../../src/testing/conformance/bench.ts'
 import { ManualClock } from '../../../src/testing/manual-clock.ts'
 import { type FreshDatabase, freshDatabase } from '../../services.ts'

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openPostgres } from '../../../src/engines/postgres/index.ts'
-import type { KeyPattern } from '../../../src/queue/claiming/key-pattern.ts'
+import type { KeyPattern } from '../../../src/queue/rules/claiming/key-pattern.ts'
 import { Bench, times, unlimited } from '../../../src/testing/conformance/bench.ts'
 import { ManualClock } from '../../../src/testing/manual-clock.ts'
 import { type FreshDatabase, freshDatabase } from '../../services.ts'

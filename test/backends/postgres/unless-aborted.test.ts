@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events'
 import { describe, expect, test } from 'vitest'
-import { unlessAborted } from '../../../src/engines/postgres/listener.ts'
+import { unlessAborted } from '../../../src/engines/postgres/waking/listener.ts'
 
 describe('work that is not waited for when a signal aborts', () => {
   test('leaves nothing behind in the signal when it is done, and when it fails', async () => {

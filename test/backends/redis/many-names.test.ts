@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { KeyPattern } from '../../../src/queue/claiming/key-pattern.ts'
+import type { KeyPattern } from '../../../src/queue/rules/claiming/key-pattern.ts'
 import { Bench, byGroup, times, unlimited } from '../../../src/testing/conformance/bench.ts'
 import { ManualClock, seededRandom } from '../../../src/testing/manual-clock.ts'
 import { freshPrefix, openFresh, rawClient, readFields, redisUrl } from '../redis-ground.ts'

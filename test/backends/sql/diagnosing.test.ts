@@ -3,7 +3,7 @@ import { type Clock, systemClock } from '../../../src/core/time/clock.ts'
 import { openMysqlUpkeep } from '../../../src/engines/mysql/index.ts'
 import { openPostgresUpkeep } from '../../../src/engines/postgres/index.ts'
 import { postgresMigrations } from '../../../src/engines/postgres/schema/migrations.ts'
-import type { Finding } from '../../../src/queue/contract/diagnosis.ts'
+import type { Finding } from '../../../src/queue/upkeep/diagnosis.ts'
 import { mysqlUrl, type SqlEngine } from '../../services.ts'
 import { SqlGround } from '../sql-ground.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { emptyForMs } from '../../../src/engines/sql/lanes/lane-sweep.ts'
-import type { KeyPattern } from '../../../src/queue/claiming/key-pattern.ts'
+import type { KeyPattern } from '../../../src/queue/rules/claiming/key-pattern.ts'
 import { Bench, times, unlimited } from '../../../src/testing/conformance/bench.ts'
 import { ManualClock, seededRandom } from '../../../src/testing/manual-clock.ts'
 import { mysqlUrl, type SqlEngine } from '../../services.ts'

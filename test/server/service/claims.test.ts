@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { TreadleError } from '../../../src/core/errors.ts'
-import type { KeyPattern } from '../../../src/queue/claiming/key-pattern.ts'
 import type { LeaseRequest, Settlement } from '../../../src/queue/contract/contract.ts'
+import type { KeyPattern } from '../../../src/queue/rules/claiming/key-pattern.ts'
 import { ClaimLimits } from '../../../src/server/jobs/claiming/claim-limits.ts'
 import { type ClaimRequest, Claims } from '../../../src/server/jobs/claiming/claims.ts'
 import { Creating } from '../../../src/server/jobs/creating.ts'

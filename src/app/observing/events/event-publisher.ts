@@ -4,7 +4,7 @@ import { pause, systemClock, type Timer } from '../../../core/time/clock.ts'
 import { tagsOf } from '../../../envelope/envelope.ts'
 import type { EventDetail, EventSubject } from '../../../execution/event-details.ts'
 import type { TreadleEvents } from '../../../execution/events.ts'
-import type { EventChunk, EventStore } from '../../../queue/contract/event-store.ts'
+import type { EventChunk, EventStore } from '../../../queue/contract/stores/event-store.ts'
 import { isWanted, parseWanted, together, type WantedEvents } from './event-filter.ts'
 import { eventText, type HappenedEvent } from './queue-event.ts'
 

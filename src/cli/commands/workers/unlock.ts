@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
+import { coordinationMissing } from '../../../queue/backend/missing-coordination.ts'
 import type { Coordination } from '../../../queue/contract/contract.ts'
-import { coordinationMissing } from '../../../queue/contract/missing-coordination.ts'
 import { lockedText, releaseLockOf, schedulerLockHolder } from '../../../worker/scheduler/scheduler-lock.ts'
 import { examples } from '../../examples.ts'
 import { exitCodes } from '../../exit-codes.ts'

@@ -1,4 +1,4 @@
-import type { WorkerRecord } from '../../../queue/contract/worker-store.ts'
+import type { WorkerRecord } from '../../../queue/contract/stores/worker-store.ts'
 import { iso } from '../jobs/jobs.ts'
 import type { Output } from '../output.ts'
 import { relativeTime, roughly } from '../time.ts'

@@ -1,6 +1,6 @@
 import { idMaker, randomToken } from '../../../core/id.ts'
 import type { Clock } from '../../../core/time/clock.ts'
-import type { Watchers } from '../../../queue/claiming/watchers.ts'
+import type { Watchers } from '../../../queue/backend/watchers.ts'
 import type {
   Contents,
   Fact,

@@ -1,7 +1,7 @@
-import type { Migration } from '../../../queue/contract/migration.ts'
+import type { Migration } from '../../../queue/upkeep/migration.ts'
 import { crowdedFrom, mostSingleLanes } from '../../sql/lanes/lane-numbers.ts'
-import { type OwnSteps, versionsOf } from '../../sql/migrations/versions.ts'
 import { jobView } from '../../sql/rows/job-view.ts'
+import { type OwnSteps, versionsOf } from '../../sql/upkeep/versions.ts'
 import { crowdColumn, crowdColumns, crowdIndex, listedColumn, listedIndex } from './places.ts'
 import { mysqlSchema } from './schema.ts'
 

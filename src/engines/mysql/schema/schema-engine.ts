@@ -1,8 +1,8 @@
 import { wait } from '../../../core/answer.ts'
 import { messageOf, TreadleError } from '../../../core/errors.ts'
-import type { Migration } from '../../../queue/contract/migration.ts'
-import type { SchemaEngine } from '../../sql/migrations/migrating.ts'
+import type { Migration } from '../../../queue/upkeep/migration.ts'
 import type { SqlSession } from '../../sql/session.ts'
+import type { SchemaEngine } from '../../sql/upkeep/migrating.ts'
 import type { MysqlDatabase } from '../connections/database.ts'
 import { numberOf } from '../connections/failure.ts'
 

@@ -1,5 +1,5 @@
-import { declared, type NamedColumn, type SchemaWriter } from '../../sql/migrations/versions.ts'
 import { type ColumnType, type Index, indexes, type TableName, tables } from '../../sql/rows/tables.ts'
+import { declared, type NamedColumn, type SchemaWriter } from '../../sql/upkeep/versions.ts'
 import { placeColumns } from './places.ts'
 
 /** In characters. An index key holds at most 768 in total. */

@@ -1,6 +1,6 @@
 import { crowdedFrom, mostSingleLanes } from '../../sql/lanes/lane-numbers.ts'
-import { type OwnSteps, versionsOf } from '../../sql/migrations/versions.ts'
 import { jobView } from '../../sql/rows/job-view.ts'
+import { type OwnSteps, versionsOf } from '../../sql/upkeep/versions.ts'
 import { postgresSchema } from './schema.ts'
 
 /** For lists of a lane, until version 10. */

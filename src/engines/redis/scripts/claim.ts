@@ -1,4 +1,4 @@
-import { jobMark } from '../../../queue/claiming/pausing.ts'
+import { jobMark } from '../../../queue/rules/claiming/pausing.ts'
 import { heads } from './heads.ts'
 import { indexes } from './indexes.ts'
 

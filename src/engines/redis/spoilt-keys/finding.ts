@@ -1,4 +1,4 @@
-import { type Judgement, problem, warning, well } from '../../../queue/contract/diagnosis.ts'
+import { type Judgement, problem, warning, well } from '../../../queue/upkeep/diagnosis.ts'
 import { script } from '../connections/script.ts'
 import type { RedisServer } from '../connections/server.ts'
 import { pairsOf } from '../store/jobs.ts'

@@ -5,7 +5,7 @@ import {
   type EventStore,
   keptEventChunks,
   type StoredEventChunk,
-} from '../../../queue/contract/event-store.ts'
+} from '../../../queue/contract/stores/event-store.ts'
 import { script, scriptEvenWhenFull } from '../connections/script.ts'
 import type { RedisStoreParts } from './store-parts.ts'
 

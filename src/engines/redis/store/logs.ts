@@ -1,4 +1,4 @@
-import type { LogBounds, LogChunk, LogStore, StoredLogChunk } from '../../../queue/contract/log-store.ts'
+import type { LogBounds, LogChunk, LogStore, StoredLogChunk } from '../../../queue/contract/stores/log-store.ts'
 import { script } from '../connections/script.ts'
 import { readChunk } from '../units/loaded-logs.ts'
 import type { RedisStoreParts } from './store-parts.ts'

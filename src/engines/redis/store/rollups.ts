@@ -1,6 +1,6 @@
 import { answerOf } from '../../../core/answer.ts'
 import { TreadleError } from '../../../core/errors.ts'
-import type { RollupBucket, RollupCell, RollupStore } from '../../../queue/contract/rollup-store.ts'
+import type { RollupBucket, RollupCell, RollupStore } from '../../../queue/contract/stores/rollup-store.ts'
 import { type BucketKey, type RollupRows, Rollups, type StoredBucket } from '../../../queue/statistics/rollups.ts'
 import { scriptEvenWhenFull } from '../connections/script.ts'
 import type { RedisServer } from '../connections/server.ts'

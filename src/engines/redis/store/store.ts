@@ -1,5 +1,4 @@
 import { byCodePoint } from '../../../core/text/text-order.ts'
-import { pausedIn, pausedKey } from '../../../queue/claiming/pausing.ts'
 import type { ClaimRules, Hold } from '../../../queue/contract/limits.ts'
 import type {
   AmendAnswer,
@@ -22,7 +21,8 @@ import type {
   SweepRequest,
 } from '../../../queue/contract/store.ts'
 import { refuseWrongLimit } from '../../../queue/model/list-limit.ts'
-import type { Managing } from '../../../queue/rules/managing.ts'
+import { pausedIn, pausedKey } from '../../../queue/rules/claiming/pausing.ts'
+import type { Managing } from '../../../queue/rules/jobs/managing.ts'
 import { script } from '../connections/script.ts'
 import { idOf } from '../units/head.ts'
 import type { LoadedQueue } from '../units/loaded-queue.ts'

@@ -4,7 +4,7 @@ import {
   type WorkerRecord,
   type WorkerStore,
   workerRecord,
-} from '../../../queue/contract/worker-store.ts'
+} from '../../../queue/contract/stores/worker-store.ts'
 import { parsed } from '../../../queue/model/parsed-json.ts'
 import type { RedisStoreParts } from './store-parts.ts'
 

@@ -7,8 +7,8 @@ import {
   type StoredEdge,
   type StoredLinks,
 } from '../../../queue/rules/workflows/links.ts'
+import { isFailurePolicy } from '../../../queue/rules/workflows/waiting.ts'
 import { LoadedMap } from '../../../queue/units/loaded-map.ts'
-import { isFailurePolicy } from '../../../queue/workflows/waiting.ts'
 import type { Rows } from './rows.ts'
 import { finiteOr, partsIn, textIn, textOrNull } from './stored-text.ts'
 

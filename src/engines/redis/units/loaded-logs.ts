@@ -1,4 +1,4 @@
-import { extentWith, noLog, type PlacedLogChunk } from '../../../queue/contract/log-store.ts'
+import { extentWith, noLog, type PlacedLogChunk } from '../../../queue/contract/stores/log-store.ts'
 import type { StoredJob } from '../../../queue/rules/jobs/job.ts'
 import type { MovedLogs } from '../../../queue/rules/transfer/moved-units.ts'
 import { list } from './needs.ts'

@@ -1,7 +1,7 @@
-import { readRateLog } from '../../../queue/limits/rate-window.ts'
 import { parsed } from '../../../queue/model/parsed-json.ts'
 import type { KeptOnce } from '../../../queue/rules/keys/once-keys.ts'
 import type { LastingKey } from '../../../queue/rules/keys/unique-keys.ts'
+import { readRateLog } from '../../../queue/rules/limits/rate-window.ts'
 import type { Counted } from '../../../queue/rules/limits/rates.ts'
 import { finiteOr, partsIn, textOrNull } from './stored-text.ts'
 

@@ -2,7 +2,7 @@ import { type Steps, wait } from '../../../core/answer.ts'
 import type { QueueTime } from '../../servers/queue-time.ts'
 import { writeToken } from '../rows/lease-token.ts'
 import type { SqlDatabase } from '../session.ts'
-import type { Settling } from '../settling/settling.ts'
+import type { Settling } from '../settling.ts'
 
 interface LostRow {
   readonly id: string

@@ -3,7 +3,7 @@ import type { ReapReport } from '../../../queue/contract/contract.ts'
 import type { QueueTime } from '../../servers/queue-time.ts'
 import { stateNumber } from '../rows/tables.ts'
 import type { SqlDatabase } from '../session.ts'
-import type { LoadedQueue } from '../units/loaded-queue.ts'
+import type { LoadedQueue } from '../units/loaded/loaded-queue.ts'
 import type { Units } from '../units/units.ts'
 
 const rescuesPerCall = 1_000

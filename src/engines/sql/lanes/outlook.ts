@@ -1,5 +1,5 @@
 import { type Steps, wait } from '../../../core/answer.ts'
-import { jobMark } from '../../../queue/claiming/pausing.ts'
+import { jobMark } from '../../../queue/rules/claiming/pausing.ts'
 import { earliest } from '../../../queue/time/earliest.ts'
 import type { Dialect, StateIndex } from '../dialect.ts'
 import { writeToken } from '../rows/lease-token.ts'

@@ -1,5 +1,5 @@
-import { wantedTest } from '../../../queue/claiming/wanted-jobs.ts'
 import type { LeaseRequest } from '../../../queue/contract/contract.ts'
+import { wantedTest } from '../../../queue/rules/claiming/wanted-jobs.ts'
 import type { ClaimedRow, OpenLane } from '../shortcuts.ts'
 import type { Lane } from './lanes.ts'
 

@@ -1,6 +1,6 @@
 import { type Steps, wait } from '../../../core/answer.ts'
 import type { ClaimableJob, LeaseRequest } from '../../../queue/contract/contract.ts'
-import { rateScope } from '../../../queue/limits/rate-scope.ts'
+import { rateScope } from '../../../queue/rules/limits/rate-scope.ts'
 import { earliest } from '../../../queue/time/earliest.ts'
 import type { Lanes } from '../lanes/lanes.ts'
 import type { RankedLane } from '../lanes/ranked-lanes.ts'

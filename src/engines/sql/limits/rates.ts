@@ -1,5 +1,5 @@
 import { type Steps, wait } from '../../../core/answer.ts'
-import { readRateLog } from '../../../queue/limits/rate-window.ts'
+import { readRateLog } from '../../../queue/rules/limits/rate-window.ts'
 import type { Counted } from '../../../queue/rules/limits/rates.ts'
 import type { SqlSession } from '../session.ts'
 

@@ -1,4 +1,4 @@
-import type { PlacedLogChunk } from '../../../queue/contract/log-store.ts'
+import type { PlacedLogChunk } from '../../../queue/contract/stores/log-store.ts'
 import type { SqlRow } from '../session.ts'
 import type { ColumnName } from './tables.ts'
 

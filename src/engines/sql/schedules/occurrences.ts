@@ -2,8 +2,8 @@ import { type Steps, wait } from '../../../core/answer.ts'
 import type { Neighbours, OccurrenceKey, OccurrenceQuery, OccurrenceRecord } from '../../../queue/contract/schedule-store.ts'
 import { recordOf } from '../rows/schedule-record.ts'
 import type { SqlDatabase, SqlSession } from '../session.ts'
-import { numberedName } from '../units/needs.ts'
-import { occurrencesNamed, occurrencesWhere } from '../units/occurrence-readers.ts'
+import { numberedName } from '../units/reading/needs.ts'
+import { occurrencesNamed, occurrencesWhere } from '../units/reading/occurrence-readers.ts'
 
 export function* readOccurrences(session: SqlSession, query: OccurrenceQuery): Steps<readonly (OccurrenceRecord | null)[]> {
   if ('keys' in query) {

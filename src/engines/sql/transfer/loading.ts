@@ -1,8 +1,8 @@
 import type { Fact, MovedOccurrence, MovedUnit } from '../../../queue/contract/transfer.ts'
 import type { StoredJob } from '../../../queue/rules/jobs/job.ts'
 import { keysOf } from '../../../queue/rules/transfer/moved-jobs.ts'
-import type { LoadedQueue } from '../units/loaded-queue.ts'
-import { type Need, needs, occurrenceNeed, tailNeed } from '../units/needs.ts'
+import type { LoadedQueue } from '../units/loaded/loaded-queue.ts'
+import { type Need, needs, occurrenceNeed, tailNeed } from '../units/reading/needs.ts'
 
 /** Loads all jobs that are linked to these, by workflow or because one waits for another that has not ended, level by level. */
 export function wantComponents(queue: LoadedQueue, ids: readonly string[]): void {

@@ -2,8 +2,8 @@ import { type Steps, wait } from '../../../core/answer.ts'
 import type { MovedSchedule, PageRequest } from '../../../queue/contract/transfer.ts'
 import { lastOccurrences, MovedSchedules } from '../../../queue/rules/transfer/moved-schedules.ts'
 import type { SqlSession, SqlValue } from '../session.ts'
-import type { LoadedQueue } from '../units/loaded-queue.ts'
-import { needs, tailNeed } from '../units/needs.ts'
+import type { LoadedQueue } from '../units/loaded/loaded-queue.ts'
+import { needs, tailNeed } from '../units/reading/needs.ts'
 
 /** The names on the next page. */
 export interface SchedulePage {

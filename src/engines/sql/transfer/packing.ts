@@ -6,7 +6,7 @@ import type { StoredJob } from '../../../queue/rules/jobs/job.ts'
 import { MovedUnits } from '../../../queue/rules/transfer/moved-units.ts'
 import { stateNumber } from '../rows/tables.ts'
 import type { SqlSession } from '../session.ts'
-import type { LoadedQueue } from '../units/loaded-queue.ts'
+import type { LoadedQueue } from '../units/loaded/loaded-queue.ts'
 import type { Candidates } from './candidates.ts'
 import { wantBelongings, wantComponents } from './loading.ts'
 

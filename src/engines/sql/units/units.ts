@@ -5,11 +5,11 @@ import type { QueueTime } from '../../servers/queue-time.ts'
 import type { Lanes } from '../lanes/lanes.ts'
 import type { SqlDatabase, SqlSession } from '../session.ts'
 import { lockMutex } from '../transactions/mutexes.ts'
-import { LoadedQueue } from './loaded-queue.ts'
-import { LinksMet, LoadedRows, type LoadedRowsParts, type SentJobs } from './loaded-rows.ts'
-import type { Need } from './needs.ts'
-import { NewLanes } from './new-lanes.ts'
-import { type WritesParts, type Written, writeUnit } from './writes.ts'
+import { LoadedQueue } from './loaded/loaded-queue.ts'
+import { NewLanes } from './loaded/new-lanes.ts'
+import { LinksMet, LoadedRows, type LoadedRowsParts, type SentJobs } from './reading/loaded-rows.ts'
+import type { Need } from './reading/needs.ts'
+import { type WritesParts, type Written, writeUnit } from './writing/writes.ts'
 
 /** How often to start over because somebody else has stored the same job or unique key at the same moment. */
 const mostConflicts = 20

@@ -1,5 +1,5 @@
 import type { Answer } from '../../../core/answer.ts'
-import { Watchers } from '../../../queue/claiming/watchers.ts'
+import { Watchers } from '../../../queue/backend/watchers.ts'
 import type { Watch } from '../../../queue/contract/contract.ts'
 import type { SqlSession } from '../session.ts'
 import { LateWakes } from './late-wakes.ts'

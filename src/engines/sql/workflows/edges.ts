@@ -4,7 +4,7 @@ import type { FailurePolicy } from '../../../envelope/envelope.ts'
 import { type JobState, jobStates } from '../../../queue/contract/job-state.ts'
 import { readEnd } from '../../../queue/model/spoilt.ts'
 import type { StoredEdge } from '../../../queue/rules/workflows/links.ts'
-import { type End, isFailurePolicy } from '../../../queue/workflows/waiting.ts'
+import { type End, isFailurePolicy } from '../../../queue/rules/workflows/waiting.ts'
 import { isJobId } from '../rows/lease-token.ts'
 import type { ColumnName } from '../rows/tables.ts'
 

@@ -2,8 +2,8 @@ import { type Steps, wait } from '../../../core/answer.ts'
 import { mend } from '../../../queue/rules/workflows/mending.ts'
 import type { QueueTime } from '../../servers/queue-time.ts'
 import type { SqlDatabase } from '../session.ts'
-import type { LoadedQueue } from '../units/loaded-queue.ts'
-import { needs } from '../units/needs.ts'
+import type { LoadedQueue } from '../units/loaded/loaded-queue.ts'
+import { needs } from '../units/reading/needs.ts'
 import type { Units } from '../units/units.ts'
 
 interface BlockedPlace {

@@ -5,7 +5,7 @@ import { inLinkOrder, linkOf } from '../../../queue/rules/workflows/links.ts'
 import type { QueueTime } from '../../servers/queue-time.ts'
 import { isJobId } from '../rows/lease-token.ts'
 import type { SqlDatabase, SqlSession } from '../session.ts'
-import { needs } from '../units/needs.ts'
+import { needs } from '../units/reading/needs.ts'
 import type { Unit, Units } from '../units/units.ts'
 import { type Edge, edgeColumns, storedEdge } from './edges.ts'
 

@@ -1,8 +1,8 @@
 import { type Steps, wait } from '../../../core/answer.ts'
 import type { QueueTime } from '../../servers/queue-time.ts'
 import type { SqlDatabase, SqlSession } from '../session.ts'
-import type { LoadedQueue } from '../units/loaded-queue.ts'
-import { needs } from '../units/needs.ts'
+import type { LoadedQueue } from '../units/loaded/loaded-queue.ts'
+import { needs } from '../units/reading/needs.ts'
 import type { Unit, Units } from '../units/units.ts'
 
 /** Maximum number of jobs that one call ends because they waited too long. */

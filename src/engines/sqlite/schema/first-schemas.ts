@@ -1,4 +1,4 @@
-import type { Migration } from '../../../queue/contract/migration.ts'
+import type { Migration } from '../../../queue/upkeep/migration.ts'
 import { identityIn } from '../statements.ts'
 
 /** Numbers by which other programs refer to jobs. Most jobs have no number and cost nothing here. */

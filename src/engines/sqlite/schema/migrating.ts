@@ -1,4 +1,4 @@
-import { noSchema, refuseUnfit, type SchemaState, statementsBetween, wantedVersion } from '../../../queue/contract/migration.ts'
+import { noSchema, refuseUnfit, type SchemaState, statementsBetween, wantedVersion } from '../../../queue/upkeep/migration.ts'
 import type { Connection } from '../file/connection.ts'
 import { finish, isUnfinished } from './converting.ts'
 import { sqliteMigrations } from './schema.ts'

@@ -1,5 +1,7 @@
-import type { Migration } from '../../../queue/contract/migration.ts'
+import type { Migration } from '../../../queue/upkeep/migration.ts'
 import { crowdedFrom, mostSingleLanes } from '../../sql/lanes/lane-numbers.ts'
+import { jobView } from '../../sql/rows/job-view.ts'
+import { type Column, type ColumnType, type Index, indexes, type Table, tables } from '../../sql/rows/tables.ts'
 import {
   compatibility,
   declared,
@@ -8,9 +10,7 @@ import {
   type SchemaWriter,
   tablesUpTo,
   versionOf,
-} from '../../sql/migrations/versions.ts'
-import { jobView } from '../../sql/rows/job-view.ts'
-import { type Column, type ColumnType, type Index, indexes, type Table, tables } from '../../sql/rows/tables.ts'
+} from '../../sql/upkeep/versions.ts'
 import { names } from '../statements.ts'
 import { converted } from './converting.ts'
 import { firstMigrations, stamps } from './first-schemas.ts'

@@ -1,4 +1,4 @@
-import { readRateLog } from '../../../queue/limits/rate-window.ts'
+import { readRateLog } from '../../../queue/rules/limits/rate-window.ts'
 import type { ClockJump } from '../../../queue/time/clock-jumps.ts'
 import type { Connection } from '../file/connection.ts'
 import type { SqliteStatement } from '../file/driver.ts'

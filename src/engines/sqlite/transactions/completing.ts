@@ -4,7 +4,7 @@ import type { SqlTransaction, SqlValue, WorkTransaction } from '../../../definit
 import type { JoinedQueue, Settlement, SettleReceipt } from '../../../queue/contract/contract.ts'
 import { heldAs, readToken } from '../../sql/rows/lease-token.ts'
 import { stateNumber } from '../../sql/rows/tables.ts'
-import type { Settled } from '../../sql/settling/settling.ts'
+import type { Settled } from '../../sql/settling.ts'
 import { controlsTransaction } from '../../sql/transactions/transaction-control.ts'
 import type { Connection } from '../file/connection.ts'
 import type { SqliteStatement } from '../file/driver.ts'

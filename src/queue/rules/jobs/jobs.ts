@@ -1,7 +1,7 @@
+import { Heap } from '../../../core/heap.ts'
 import type { Envelope } from '../../../envelope/envelope.ts'
 import type { SendReceipt } from '../../contract/contract.ts'
 import { type FinalState, finalStates, isFinal, type JobState } from '../../contract/job-state.ts'
-import { Heap } from '../../limits/heap.ts'
 import { UniqueKeys } from '../keys/unique-keys.ts'
 import type { Groups } from '../limits/groups.ts'
 import type { StoredOccurrence } from '../schedules/timeline.ts'

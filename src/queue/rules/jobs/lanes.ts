@@ -1,4 +1,4 @@
-import { Heap, type Slotted } from '../../limits/heap.ts'
+import { Heap, type Slotted } from '../../../core/heap.ts'
 import { GroupedJobs } from '../limits/grouped-jobs.ts'
 import { Groups } from '../limits/groups.ts'
 import { runsFirst, type StoredJob } from './job.ts'

@@ -1,6 +1,6 @@
+import { Heap, type Slotted } from '../../../core/heap.ts'
 import { digest } from '../../../core/text/digest.ts'
 import type { OnceClaim, OnceMark } from '../../contract/contract.ts'
-import { Heap, type Slotted } from '../../limits/heap.ts'
 import type { StoredJob } from '../jobs/job.ts'
 
 /** Where idempotency keys are looked up. */

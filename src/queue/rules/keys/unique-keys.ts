@@ -1,6 +1,6 @@
+import { Heap, type Slotted } from '../../../core/heap.ts'
 import type { Envelope } from '../../../envelope/envelope.ts'
 import { isFinal } from '../../contract/job-state.ts'
-import { Heap, type Slotted } from '../../limits/heap.ts'
 import type { StoredJob } from '../jobs/job.ts'
 
 /** Which job holds which unique key: through its state, for a period, or forever. */

@@ -1,4 +1,4 @@
-import { Heap } from '../../limits/heap.ts'
+import { Heap } from '../../../core/heap.ts'
 import { runsFirst, type StoredJob } from '../jobs/job.ts'
 import type { GroupLane, Groups } from './groups.ts'
 

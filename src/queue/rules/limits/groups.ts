@@ -1,4 +1,4 @@
-import { Heap, type Slotted } from '../../limits/heap.ts'
+import { Heap, type Slotted } from '../../../core/heap.ts'
 import type { StoredJob } from '../jobs/job.ts'
 
 /** The jobs of one group in one lane. */

@@ -1,12 +1,12 @@
 import type { Envelope } from '../../../envelope/envelope.ts'
-import { ClaimableMemo } from '../../claiming/claimable.ts'
-import { isPaused } from '../../claiming/pausing.ts'
 import type { ClaimableJob, ClaimRules, Hold, LeaseRequest, QueueLimits, Rate } from '../../contract/contract.ts'
-import { holdsOf } from '../../limits/holds.ts'
-import { rateScope } from '../../limits/rate-scope.ts'
+import { ClaimableMemo } from '../claiming/claimable.ts'
+import { isPaused } from '../claiming/pausing.ts'
 import type { StoredJob } from '../jobs/job.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import type { Lane } from '../jobs/lanes.ts'
+import { holdsOf } from './holds.ts'
+import { rateScope } from './rate-scope.ts'
 import { Rates } from './rates.ts'
 
 /** How long to rely on a limit before checking it again: it may have been changed. */

@@ -1,5 +1,5 @@
 import type { Rate } from '../../contract/limits.ts'
-import { nextTokenAt, type RateLog, tokensLeft, withTaken } from '../../limits/rate-window.ts'
+import { nextTokenAt, type RateLog, tokensLeft, withTaken } from './rate-window.ts'
 
 /** What a rate has let through, and when that no longer matters. */
 export interface Counted {

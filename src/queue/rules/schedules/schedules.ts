@@ -1,6 +1,6 @@
 import { byCodePoint } from '../../../core/text/text-order.ts'
 import type { Clock } from '../../../core/time/clock.ts'
-import type { Watchers } from '../../claiming/watchers.ts'
+import type { Watchers } from '../../backend/watchers.ts'
 import type {
   Neighbours,
   Occurrence,

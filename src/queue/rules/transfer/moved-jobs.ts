@@ -3,11 +3,11 @@ import { type Envelope, uniqueUntilOf } from '../../../envelope/envelope.ts'
 import { finalStates } from '../../contract/job-state.ts'
 import type { GoneJobs, MovedEdge, MovedJob, MovedLinks, MovedOccurrence, MovedUnit } from '../../contract/transfer.ts'
 import { jobOfKey, scopedKey, unscopedKey } from '../../model/unique-key.ts'
-import { isSuccess } from '../../workflows/waiting.ts'
 import { newJob, type StoredJob } from '../jobs/job.ts'
 import { holdsByState } from '../keys/unique-keys.ts'
 import type { StoredOccurrence } from '../schedules/timeline.ts'
 import { doomOf, newLinks, type StoredEdge, type StoredLinks } from '../workflows/links.ts'
+import { isSuccess } from '../workflows/waiting.ts'
 
 export function movedOccurrence(occurrence: StoredOccurrence): MovedOccurrence {
   return { ...occurrence.record(), storedAt: occurrence.storedAt }

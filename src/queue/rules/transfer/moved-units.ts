@@ -1,5 +1,5 @@
 import { isFinal } from '../../contract/job-state.ts'
-import type { PlacedLogChunk } from '../../contract/log-store.ts'
+import type { PlacedLogChunk } from '../../contract/stores/log-store.ts'
 import type { MovedJob, MovedUnit, PageRequest, Refusal } from '../../contract/transfer.ts'
 import { unscopedKey } from '../../model/unique-key.ts'
 import type { StoredJob } from '../jobs/job.ts'

@@ -1,13 +1,13 @@
 import type { Clock } from '../../../core/time/clock.ts'
-import type { Watchers } from '../../claiming/watchers.ts'
+import type { Watchers } from '../../backend/watchers.ts'
 import { isFinal } from '../../contract/job-state.ts'
-import { type End, impatienceText, isSuccess, nothingToRescue, verdictOf } from '../../workflows/waiting.ts'
 import { type StoredJob, unresulted, withError } from '../jobs/job.ts'
 import type { Jobs, JobsListener } from '../jobs/jobs.ts'
 import type { OnceKeys } from '../keys/once-keys.ts'
 import type { Edges } from './edges.ts'
 import { type Doom, doomOf, type StoredEdge, type StoredLinks } from './links.ts'
 import type { Trees } from './trees.ts'
+import { type End, impatienceText, isSuccess, nothingToRescue, verdictOf } from './waiting.ts'
 
 export interface EndingsParts {
   readonly clock: Pick<Clock, 'now'>

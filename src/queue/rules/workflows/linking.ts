@@ -1,12 +1,12 @@
 import type { Clock } from '../../../core/time/clock.ts'
 import type { Envelope, FailurePolicy, Links, ParentLink } from '../../../envelope/envelope.ts'
 import type { SendReceipt } from '../../contract/contract.ts'
-import { distinctWaits, type End, isSuccess, lateEnd } from '../../workflows/waiting.ts'
 import type { StoredJob } from '../jobs/job.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import { type Endings, gone, type Waiter } from './endings.ts'
 import { newLinks, type StoredEdge } from './links.ts'
 import type { Trees } from './trees.ts'
+import { distinctWaits, type End, isSuccess, lateEnd } from './waiting.ts'
 
 export interface LinkingParts {
   readonly clock: Pick<Clock, 'now'>

@@ -2,7 +2,7 @@ import type { FailurePolicy } from '../../../envelope/envelope.ts'
 import type { OnceMark } from '../../contract/contract.ts'
 import type { JobState } from '../../contract/job-state.ts'
 import type { JobLink } from '../../contract/store.ts'
-import { type End, failureText } from '../../workflows/waiting.ts'
+import { type End, failureText } from './waiting.ts'
 
 /** A job's place in a workflow. */
 export interface StoredLinks {

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../core/time/clock.ts'
-import type { RollupBucket, RollupStore } from '../../../queue/contract/rollup-store.ts'
+import type { RollupBucket, RollupStore } from '../../../queue/contract/stores/rollup-store.ts'
 import type { DurationHistogram } from '../../../queue/statistics/duration-histogram.ts'
 import { RollupSum, RollupSums } from '../../../queue/statistics/rollup-cells.ts'
 import type { Grant } from '../../access/grant.ts'

@@ -1,7 +1,7 @@
 import { type Clock, stopwatchOf } from '../../../core/time/clock.ts'
 import type { ScheduleRecord } from '../../../queue/contract/schedule-store.ts'
 import type { JobCount, JobRecord, JobStore } from '../../../queue/contract/store.ts'
-import type { WorkerRecord } from '../../../queue/contract/worker-store.ts'
+import type { WorkerRecord } from '../../../queue/contract/stores/worker-store.ts'
 
 /** How long a result is shared between viewers, so that any number of them reads the queue like one. */
 const freshMs = 900

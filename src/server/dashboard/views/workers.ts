@@ -1,5 +1,5 @@
 import { parseIdentity } from '../../../envelope/envelope.ts'
-import type { WorkerRecord } from '../../../queue/contract/worker-store.ts'
+import type { WorkerRecord } from '../../../queue/contract/stores/worker-store.ts'
 import { seenWorkers } from '../../access/seen-workers.ts'
 import { HttpProblem } from '../../http/wire/http-problem.ts'
 import type { Viewer } from '../access/viewer.ts'

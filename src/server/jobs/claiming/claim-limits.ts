@@ -1,6 +1,6 @@
 import type { Registry } from '../../../definition/registry.ts'
-import { type KeyPattern, keyTest } from '../../../queue/claiming/key-pattern.ts'
 import type { ClaimableJob } from '../../../queue/contract/contract.ts'
+import { type KeyPattern, keyTest } from '../../../queue/rules/claiming/key-pattern.ts'
 import { ClaimableJobs } from '../../../worker/loop/claimable-jobs.ts'
 
 interface KnownPattern {

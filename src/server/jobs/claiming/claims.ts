@@ -1,7 +1,7 @@
 import type { ServedQueue } from '../../../app/workers/served-queue.ts'
 import { messageOf, TreadleError } from '../../../core/errors.ts'
 import { type Clock, nextTurn, pauseBeforeRetry, type Timer } from '../../../core/time/clock.ts'
-import { largestClaimOf } from '../../../queue/claiming/largest-claim.ts'
+import { largestClaimOf } from '../../../queue/backend/largest-claim.ts'
 import type { Lease, LeaseBatch, LeaseRequest, Watch } from '../../../queue/contract/contract.ts'
 import { observedCall } from '../../../telemetry/observed-calls.ts'
 import { PollInterval } from '../../../worker/loop/poll-interval.ts'

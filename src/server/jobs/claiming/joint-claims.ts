@@ -1,5 +1,5 @@
-import type { KeyPattern } from '../../../queue/claiming/key-pattern.ts'
 import type { Lease } from '../../../queue/contract/contract.ts'
+import type { KeyPattern } from '../../../queue/rules/claiming/key-pattern.ts'
 import type { Demand, WaitingLine } from './waiting-line.ts'
 
 /** Up to this many lines each have a claim of their own. */

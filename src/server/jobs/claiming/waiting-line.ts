@@ -1,5 +1,5 @@
-import { keyTest } from '../../../queue/claiming/key-pattern.ts'
 import type { Lease } from '../../../queue/contract/contract.ts'
+import { keyTest } from '../../../queue/rules/claiming/key-pattern.ts'
 import type { NameChoice } from '../job-names.ts'
 
 /** A request for jobs. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { KeyPattern } from '../../../queue/claiming/key-pattern.ts'
+import type { KeyPattern } from '../../../queue/rules/claiming/key-pattern.ts'
 import { type Bench, times, unlimited } from '../bench.ts'
 import type { Group } from '../suite.ts'
 

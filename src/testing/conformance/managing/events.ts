@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { appendsBetweenTrims, type EventChunk, keptEventChunks } from '../../../queue/contract/event-store.ts'
+import { appendsBetweenTrims, type EventChunk, keptEventChunks } from '../../../queue/contract/stores/event-store.ts'
 import type { Bench } from '../bench.ts'
 import { oddName } from '../claiming/sending.ts'
 import type { Group } from '../suite.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Lease } from '../../../queue/contract/contract.ts'
-import type { LogChunk } from '../../../queue/contract/log-store.ts'
+import type { LogChunk } from '../../../queue/contract/stores/log-store.ts'
 import type { Bench } from '../bench.ts'
 import type { Group } from '../suite.ts'
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { WorkerPresence, WorkerRecord } from '../../../queue/contract/worker-store.ts'
+import type { WorkerPresence, WorkerRecord } from '../../../queue/contract/stores/worker-store.ts'
 import { type Bench, times } from '../bench.ts'
 import { oddName } from '../claiming/sending.ts'
 import type { Group } from '../suite.ts'

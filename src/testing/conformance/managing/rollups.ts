@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { RollupBucket, RollupCell } from '../../../queue/contract/rollup-store.ts'
+import type { RollupBucket, RollupCell } from '../../../queue/contract/stores/rollup-store.ts'
 import type { Bench } from '../bench.ts'
 import type { Group } from '../suite.ts'
 

@@ -1,6 +1,6 @@
 import { TreadleError } from '../../../core/errors.ts'
 import type { Clock } from '../../../core/time/clock.ts'
-import type { BreakerState } from '../../../queue/contract/worker-store.ts'
+import type { BreakerState } from '../../../queue/contract/stores/worker-store.ts'
 
 export interface BreakerConfig {
   /** Number of consecutive failures after which no claims are made. */
