@@ -14,6 +14,7 @@ import { fileURLToPath } from 'node:url'
 import { type SqliteConnection, type Treadle, treadle } from 'treadle'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { connect, execute, query, rowsIn, scratchFolder } from '../../processes/database.ts'
+import { settled } from '../../processes/settled.ts'
 
 let folder: ReturnType<typeof scratchFolder>
 let path: string
@@ -113,6 +114,18 @@ describe('a file that is lost under a program that has it open', () => {
   test.each(losses)('%s: no dispatch is acknowledged, small or large', async (_, lose) => {
     const mail = jobs.declare('mail')
     await mail.dispatch('before')
+    await mail.dispatchMany(payloads(300))
+    await lose()
+    await expect(mail.dispatch('small')).rejects.toMatchObject(replaced)
+    await expect(mail.dispatchMany(payloads(300))).rejects.toMatchObject(replaced)
+    await expect(mail.dispatch('again')).rejects.toMatchObject(replaced)
+  })
+
+  test.each(losses)('%s, in a folder that had long been the same: no dispatch is acknowledged', async (_, lose) => {
+    const mail = jobs.declare('mail')
+    await mail.dispatchMany(payloads(300))
+    await settled(folder.file('queue'))
+    await mail.dispatch('both threads have seen the folder')
     await mail.dispatchMany(payloads(300))
     await lose()
     await expect(mail.dispatch('small')).rejects.toMatchObject(replaced)

@@ -1,6 +1,7 @@
 import { type BigIntStats, lstatSync, openSync, readSync, type Stats, statSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { TreadleError } from '../../../core/errors.ts'
+import { FolderWatch } from './folder-watch.ts'
 import { LogWatch } from './log-watch.ts'
 
 /** Identifies the file that a path referred to when it was opened. Can be passed to the database thread. */
@@ -35,6 +36,7 @@ export class FileWatch {
   readonly #log: Sidecar
   readonly #index: Sidecar
   readonly #logWatch: LogWatch
+  readonly #folder: FolderWatch
   readonly #seen: Seen
   #known: BigIntStats | undefined
   #isSuspect = false
@@ -46,6 +48,7 @@ export class FileWatch {
     this.#log = sidecar(`${file}-wal`)
     this.#index = sidecar(`${file}-shm`)
     this.#logWatch = new LogWatch(this.#log.path, this.#index.path)
+    this.#folder = new FolderWatch(dirname(file))
     this.#seen = new Seen(identity.seen)
     this.#known = look(identity.path)
     this.#seen.changes(headerOf(identity))
@@ -69,15 +72,20 @@ export class FileWatch {
     const named = path === this.#file ? found : look(path)
     if (found === undefined || found.ino !== ino || found.dev !== dev) throw replaced(path, found)
     if (named?.ino !== ino || named.dev !== dev) throw replaced(path, named)
-    checkSidecar(path, this.#index)
-    this.#checkLog(checkSidecar(path, this.#log))
+    if (!this.#folder.isUnchanged() || !this.#logWatch.endsAsBefore()) {
+      this.#checkSidecars()
+      this.#folder.passed()
+    }
     if (found.mtimeNs !== this.#known?.mtimeNs || found.size !== this.#known.size) this.#checkContent(found)
     this.#isSuspect = false
   }
 
-  #checkLog(found: Stats | undefined): void {
+  #checkSidecars(): void {
+    const { path } = this.#identity
+    checkSidecar(path, this.#index)
+    const found = checkSidecar(path, this.#log)
     if (found === undefined || this.#logWatch.check(found)) return
-    throw damaged(this.#identity.path, this.#seen.damaged('lost its log'))
+    throw damaged(path, this.#seen.damaged('lost its log'))
   }
 
   /** Only checkpoints write to the file itself, so this rarely runs. */

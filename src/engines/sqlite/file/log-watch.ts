@@ -14,10 +14,22 @@ export class LogWatch {
   #known: Known | undefined
   /** 0 until something has been written to the log. */
   #pageBytes = 0
+  // Used again each time: this is read after each commit.
+  readonly #counted = Buffer.alloc(indexBytes)
+  #end: Buffer = Buffer.alloc(0)
 
   constructor(log: string, index: string) {
     this.#log = new KeptFile(log)
     this.#index = new KeptFile(index)
+  }
+
+  /** Whether the log has not grown and its end is still there, which most commits leave so. Does not ask for the log's times. */
+  endsAsBefore(): boolean {
+    const known = this.#known
+    if (known === undefined || known.lastAt === 0) return false
+    const hasGrown = this.#index.readInto(this.#counted, 0) < indexBytes || this.#countedEnd() > known.size
+    if (hasGrown || this.#log.readInto(this.#end, known.lastAt) < known.size - known.lastAt) return false
+    return known.last.compare(this.#end, 0, frameHeaderBytes) === 0
   }
 
   /** False if something was lost. `found` is the current state of the log. */
@@ -53,6 +65,7 @@ export class LogWatch {
     const lastAt = this.#lastFrameOf(size)
     const last = isOther || lastAt !== this.#known?.lastAt ? this.#frameAt(lastAt) : this.#known.last
     this.#known = { mtimeMs, size, lastAt, last }
+    if (this.#end.length !== size - lastAt) this.#end = Buffer.alloc(size - lastAt)
   }
 
   /** Undefined if other programs write so much that no check could be completed. */
@@ -80,6 +93,11 @@ export class LogWatch {
       if (at + frameBytes > size || !saltOf(this.#frameAt(at), frameSaltAt).equals(salt)) return at
     }
     return undefined
+  }
+
+  /** Where the frames end that the index counted when it was last read. */
+  #countedEnd(): number {
+    return logHeaderBytes + frameCountOf(this.#counted) * this.#frameBytes()
   }
 
   #frameAt(at: number): Buffer {
@@ -135,8 +153,10 @@ function pageBytesOf(header: Buffer): number {
 /** The index is memory shared by programs on one machine, with numbers in that machine's byte order. */
 const noFrames = Buffer.alloc(4)
 
+const isLittleEndian = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1
+
 function frameCountOf(index: Buffer): number {
-  return new Uint32Array(Uint8Array.from(index.subarray(frameCountAt, frameCountAt + 4)).buffer)[0] as number
+  return isLittleEndian ? index.readUInt32LE(frameCountAt) : index.readUInt32BE(frameCountAt)
 }
 
 /** A file that is read repeatedly. It is opened on first use. */
@@ -155,7 +175,12 @@ class KeptFile {
   /** Returns fewer bytes if the file is shorter. */
   read(at: number, bytes: number): Buffer {
     const found = Buffer.allocUnsafe(bytes)
-    return found.subarray(0, readSync(this.#open(), found, 0, bytes, at))
+    return found.subarray(0, this.readInto(found, at))
+  }
+
+  /** Returns the number of bytes read. */
+  readInto(buffer: Buffer, at: number): number {
+    return readSync(this.#open(), buffer, 0, buffer.length, at)
   }
 
   /** Removes everything after `bytes`, so that copying the damaged log fails and does no harm. */
