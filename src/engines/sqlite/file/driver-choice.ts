@@ -42,7 +42,7 @@ export async function driverOf(choice: DriverChoice): Promise<ChosenDriver> {
     const Driver = choice.name === 'node:sqlite' ? await loadBuiltIn() : await loadPackage()
     return { choice, Driver, hasOpened: (connection) => connection instanceof Driver }
   }
-  const Database = requireFrom(choice.module)
+  const Database = requiredFrom(choice.module)
   return { choice, Driver: adaptedDriver(Database), hasOpened: (connection) => connection instanceof Database }
 }
 
@@ -64,7 +64,7 @@ function choiceOf(name: SqliteDriverName): DriverChoice {
 /** Its native part is loaded with the first file. */
 function works(module: string): boolean {
   try {
-    ;new (requireFrom(module))(':memory:').close()
+    ;new (requiredFrom(module))(':memory:').close()
     return true
   } catch {
     return false
@@ -83,7 +83,7 @@ function installedModule(): string {
   }
 }
 
-function requireFrom(module: string): BetterDriver {
+function requiredFrom(module: string): BetterDriver {
   return requireHere()(module) as BetterDriver
 }
 
