@@ -47,7 +47,7 @@ test.each([
 })
 
 test('the thread that watches a parent loads nothing that it does not need', () => {
-  expect(loadedBy('dist/isolation/parent-watch-thread.js')).toEqual(['dist/core', 'dist/isolation'])
+  expect(loadedBy('dist/isolation/parent-watch-thread.js')).toEqual(['dist/isolation'])
 })
 
 test('with a queue in a file it loads that backend alone', () => {

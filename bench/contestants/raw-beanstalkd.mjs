@@ -1,6 +1,6 @@
 // The client that Treadle uses, one connection and one tube, commands in pipelines of 500, no queue around it: the ceiling.
-import { deleteJob, put, reserve } from '../../build/engines/beanstalkd/commands.js'
-import { Session } from '../../build/engines/beanstalkd/session.js'
+import { deleteJob, put, reserve } from '../../build/engines/beanstalkd/connection/commands.js'
+import { Session } from '../../build/engines/beanstalkd/connection/session.js'
 
 const pipelined = 500
 const settings = { pri: 65_536, delay: 0, ttr: 30 }

@@ -8,7 +8,7 @@ import { type Duration, parseDuration } from '../../core/time/duration.ts'
 import type { DefinitionFields, Keep } from '../../definition/definition.ts'
 import { backendNameProblem } from '../../definition/names.ts'
 import type { KeepOptions } from '../../definition/words/description-words.ts'
-import { type SqliteDriverName, sqliteDriverNames } from '../../engines/sqlite/driver-names.ts'
+import type { SqliteDriverName } from '../../engines/sqlite/driver-names.ts'
 import { existingKeys } from '../../envelope/keys/key-file.ts'
 import { KeyRing } from '../../envelope/keys/key-ring.ts'
 import type { QueueBackend, QueueLimits } from '../../queue/contract/contract.ts'
@@ -20,6 +20,8 @@ import { type CoordinationPlace, coordinationProblems, placeProblems } from './b
 import { defaultFields } from './defaults.ts'
 import { logSettings } from './log-options.ts'
 import { type OpenTelemetryOptions, type TreadleOptions, treadleOptionNames, type Unsigned } from './options.ts'
+
+const sqliteDriverNames: readonly SqliteDriverName[] = ['node:sqlite', '@photostructure/sqlite', 'better-sqlite3']
 
 /** The options of a program, complete and validated. */
 export interface Settings {

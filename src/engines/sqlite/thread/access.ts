@@ -1,6 +1,7 @@
 import { TreadleError } from '../../../core/errors.ts'
 import type { Logger } from '../../../core/logger.ts'
 import { type Clock, nextTurn, pause, stopwatch, systemClock } from '../../../core/time/clock.ts'
+import { formatDuration } from '../../../core/time/duration.ts'
 import type { StandIn, StandInRequest } from '../../../queue/contract/contract.ts'
 import { type ClockJump, ClockJumps, jumpText } from '../../../queue/time/clock-jumps.ts'
 import type { ChosenDriver } from '../file/driver-choice.ts'
@@ -217,14 +218,11 @@ export class Access {
     const { path, driver, migrate, fastPaths, logger } = this.#options
     // A newly opened connection has nothing to compare the file with, so check it first.
     this.checkFile()
-    const thread = newThread({
-      path,
-      driver: driver.choice,
-      busyMs: patienceMs,
-      migrate,
-      fastPaths,
-      identity: this.#inline.identity,
-    })
+    const { identity } = this.#inline
+    const terms = { path, driver: driver.choice, busyMs: patienceMs, migrate, fastPaths, identity }
+    const thread = newThread(terms, () =>
+      logger.warn(`${path} is locked by another program: waiting for up to ${formatDuration(patienceMs)}`),
+    )
     this.#started = thread
     for (const terms of this.#standIns.values()) thread?.tell({ standIn: terms })
     if (thread !== undefined && (await thread.started())) {
@@ -241,9 +239,9 @@ export class Access {
 }
 
 /** Undefined in a bundle, which does not contain the thread's file. */
-function newThread(options: ConstructorParameters<typeof ThreadClient>[0]): ThreadClient | undefined {
+function newThread(...parts: ConstructorParameters<typeof ThreadClient>): ThreadClient | undefined {
   try {
-    return new ThreadClient(options)
+    return new ThreadClient(...parts)
   } catch (thrown) {
     if (thrown instanceof TreadleError && thrown.code === 'PACKAGE_BUNDLED') return undefined
     throw thrown

@@ -42,6 +42,10 @@ export type ThreadAnswer = { readonly id: number } & (
 
 /** The thread's first message. */
 export const threadStarted = 'started'
+/** The thread has been waiting for another program for some seconds. */
+export const threadWaits = 'waits'
+
+type ThreadMessage = ThreadAnswer | typeof threadStarted | typeof threadWaits
 
 interface Pending {
   resolve(answer: unknown): void
@@ -58,15 +62,20 @@ export class ThreadClient {
   #lastId = 0
   #broken: TreadleError | undefined
 
-  constructor(options: ThreadOptions) {
+  constructor(options: ThreadOptions, onWaits: () => void) {
     const workerData: ThreadData = { ...options, gate: this.#gate.buffer }
-    this.#thread = new Worker(ownFile('engines/sqlite/thread/thread.js'), { workerData, name: 'treadle-sqlite' })
+    const thread = ownFile('engines/sqlite/thread/thread.js')
+    // Node would close the files that the thread looked into when it ends, and with them all of SQLite's locks in this process.
+    this.#thread = new Worker(thread, { workerData, name: 'treadle-sqlite', trackUnmanagedFds: false })
     this.#forgetExit = onExit(() => this.#gate.close(exitPatienceMs))
     this.#started = new Promise((resolve) => {
       this.#thread.once('message', () => resolve(true))
       this.#thread.once('exit', () => resolve(false))
     })
-    this.#thread.on('message', (message: ThreadAnswer | typeof threadStarted) => this.#settle(message))
+    this.#thread.on('message', (message: ThreadMessage) => {
+      if (message === threadWaits) onWaits()
+      else if (message !== threadStarted) this.#settle(message)
+    })
     this.#thread.on('error', (cause) => this.#fail('The database thread failed', cause))
     this.#thread.on('exit', () => {
       this.#forgetExit()
@@ -110,8 +119,7 @@ export class ThreadClient {
     await this.#thread.terminate()
   }
 
-  #settle(answer: ThreadAnswer | typeof threadStarted): void {
-    if (answer === threadStarted) return
+  #settle(answer: ThreadAnswer): void {
     const pending = this.#pending.get(answer.id)
     this.#pending.delete(answer.id)
     if (this.#pending.size === 0) this.#thread.unref()

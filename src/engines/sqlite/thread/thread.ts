@@ -12,12 +12,15 @@ import {
   type ThreadError,
   type ThreadNotice,
   threadStarted,
+  threadWaits,
 } from './thread-client.ts'
 import { ThreadGate } from './thread-gate.ts'
 
 /** How often a call that waits for another process checks whether the program is exiting. */
 const waitMs = 250
 const retryPauseMs = 5
+/** After this, people should be told what a call is waiting for. */
+const longWaitMs = 3_000
 
 /** The database thread: commits wait here for the disk and for other processes, never in the program's event loop. */
 if (parentPort !== null) {
@@ -49,38 +52,48 @@ async function opened(data: ThreadData, gate: ThreadGate): Promise<GatedEngine> 
   try {
     const engine = openEngine((await driverOf(data.driver)).Driver, data)
     engine.setPatience(waitMs)
-    return new GatedEngine(engine, gate, data.busyMs)
+    return new GatedEngine({ engine, gate, patienceMs: data.busyMs, onLongWait: () => parentPort?.postMessage(threadWaits) })
   } finally {
     gate.leave()
   }
 }
 
+interface GatedEngineParts {
+  readonly engine: LocalEngine
+  readonly gate: ThreadGate
+  readonly patienceMs: number
+  /** Called once for each call that waits long for another process. */
+  readonly onLongWait: () => void
+}
+
 /** The engine, usable until the program exits. */
 class GatedEngine {
-  readonly #engine: LocalEngine
-  readonly #gate: ThreadGate
-  readonly #patienceMs: number
+  readonly #parts: GatedEngineParts
 
-  constructor(engine: LocalEngine, gate: ThreadGate, patienceMs: number) {
-    this.#engine = engine
-    this.#gate = gate
-    this.#patienceMs = patienceMs
+  constructor(parts: GatedEngineParts) {
+    this.#parts = parts
   }
 
   call(method: ThreadCall['method'], args: ThreadCall['args']): unknown {
+    const { engine, gate, patienceMs, onLongWait } = this.#parts
     const elapsedMs = stopwatch()
-    const work = this.#engine[method] as (...args: readonly unknown[]) => unknown
+    const work = engine[method] as (...args: readonly unknown[]) => unknown
+    let isTold = false
     for (;;) {
-      if (!this.#gate.enter()) throw exiting()
+      if (!gate.enter()) throw exiting()
       try {
-        return work.apply(this.#engine, args as unknown[])
+        return work.apply(engine, args as unknown[])
       } catch (thrown) {
         const isBusy = thrown instanceof TreadleError && thrown.code === 'DATABASE_BUSY'
-        if (!isBusy || elapsedMs() > this.#patienceMs) throw thrown
+        if (!isBusy || elapsedMs() > patienceMs) throw thrown
       } finally {
-        this.#gate.leave()
+        gate.leave()
       }
-      this.#gate.pause(retryPauseMs)
+      if (!isTold && elapsedMs() > longWaitMs) {
+        isTold = true
+        onLongWait()
+      }
+      gate.pause(retryPauseMs)
     }
   }
 }
