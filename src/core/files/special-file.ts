@@ -13,7 +13,7 @@ export function kindOf(stats: Stats): string {
   return stats.isFIFO() ? 'a pipe' : stats.isSocket() ? 'a socket' : 'a device'
 }
 
-/** Undefined if there is nothing to see: whoever opens the path reports why. */
+/** Undefined if there is nothing to see. What opens the path then reports why. */
 function statOf(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false })
